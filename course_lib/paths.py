@@ -8,6 +8,7 @@ its kernels inside it and its cache where the system keeps such things.
 """
 
 import contextlib
+import hashlib
 import os
 import shlex
 import sys
@@ -60,6 +61,15 @@ def pip_command(extra: str) -> str:
     """How to install an extra of pyproject.toml, typed in the course's folder."""
     python = ".venv/bin/python" if Path(sys.prefix) == VENV else shlex.quote(sys.executable)
     return f"{python} -m pip install -e '.[{extra}]'"
+
+
+def kept(folder: Path, name: str, content: str) -> Path:
+    """A file `name` of this content, in a folder below `folder` that only this content has."""
+    own = folder / hashlib.sha256(content.encode()).hexdigest()[:16]
+    own.mkdir(exist_ok=True)
+    if not (file := own / name).exists():
+        write_whole(file, content)  # another process or thread may be writing the same
+    return file
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -34,8 +34,7 @@ class Recurrent(nn.Module):
         )  # the last is of the step itself
         self.low = nn.Linear(c, 2 * d + h * (kind == "delta"), config.bias, rng=rng, **made)
         self.decay, self.gate = nn.Linear(d, h * d, True, rng=rng, **made), nn.Linear(d, h * d, False, rng=rng, **made)
-        slow = np.exp(rng.uniform(np.log(SLOWEST), np.log(FASTEST), h * d))
-        self.decay.bias = nn.parameter(np.log(np.expm1(slow)), **made)  # the inverse of softplus
+        self.decay.bias = nn.parameter(slow(h * d, rng), **made)
         self.stacks = {"qkv.weight": (h * d,) * 3, "low.weight": (d, d, h) if kind == "delta" else (d, d)}
         self.norm = nn.RMSNorm(d, config.eps, **made)
         self.out = nn.Linear(h * d, c, config.bias, rng=rng, **{**made, "std": std})
@@ -54,25 +53,37 @@ class Recurrent(nn.Module):
         return Recurrent.weights_of(kind, c, heads) + biases + d
 
     def forward(self, x: Tensor, rotation, cache: list | None) -> Tensor:
-        b, t, _ = x.shape
         h, d = self.heads, self.head_size
         state, rows, length = cache or (None, None, 0)
         qkv, rows = convolved(self.qkv(x), self.taps, rows)  # (B, T, 3 C), (B, 3, 3 C)
-        q, k, v = (
-            part.reshape(b, t, h, d).transpose(0, 2, 1, 3)
-            for part in functional.split(functional.gelu(qkv), (h * d,) * 3)
-        )  # (B, H, T, D)
+        q, k, v = (by_head(part, h) for part in functional.split(functional.gelu(qkv), (h * d,) * 3))  # (B, H, T, D)
         q, k = unit(q, d**-0.5), unit(k)
         low, gate, *rates = functional.split(self.low(x), (d, d, h) if self.kind == "delta" else (d, d))
-        g = -softplus(self.decay(low)).reshape(b, t, h, d).transpose(0, 2, 1, 3)  # (B, H, T, D)
+        g = by_head(-softplus(self.decay(low)), h)  # (B, H, T, D)
         if self.kind == "delta":
             y, state = functional.gated_delta(q, k, v, g, sigmoid(rates[0]).transpose(0, 2, 1), state)
         else:
             y, state = functional.gated_linear_attention(q, k, v, g, state)
         if cache is not None:
-            cache[:] = [state, rows * 1.0, length + t]  # a copy of the rows: a view would keep all that x was
-        y = self.norm(y.transpose(0, 2, 1, 3)).reshape(b, t, h * d)  # (B, T, C)
-        return self.out(functional.swiglu(functional.concatenate([self.gate(gate), y], axis=-1)))
+            cache[:] = [state, rows * 1.0, length + x.shape[1]]  # a copy of the rows: a view would keep all that x was
+        return self.out(gated(self.norm, y, self.gate(gate)))
+
+
+def slow(count: int, rng: np.random.Generator) -> np.ndarray:
+    """What softplus makes a decay from SLOWEST to FASTEST of: its inverse."""
+    return np.log(np.expm1(np.exp(rng.uniform(np.log(SLOWEST), np.log(FASTEST), count))))
+
+
+def by_head(x: Tensor, heads: int) -> Tensor:
+    """(B, T, C) -> (B, H, T, D)"""
+    b, t, c = x.shape
+    return x.reshape(b, t, heads, c // heads).transpose(0, 2, 1, 3)
+
+
+def gated(norm: nn.RMSNorm, y: Tensor, gate: Tensor) -> Tensor:
+    """What the heads read from their states, y (B, H, T, D), normalised head by head and gated: gate (B, T, C) -> (B, T, C)"""
+    y = norm(y.transpose(0, 2, 1, 3)).reshape(*gate.shape)  # (B, T, C)
+    return functional.swiglu(functional.concatenate([gate, y], axis=-1))
 
 
 def convolved(x: Tensor, taps: Tensor, before: Tensor | None) -> tuple[Tensor, Tensor]:

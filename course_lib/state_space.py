@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_lib import functional, nn
-from course_lib.recurrent import FASTEST, SLOWEST, sigmoid, softplus
+from course_lib.recurrent import by_head, gated, sigmoid, slow, softplus
 from course_lib.tensor import Tensor
 
 
@@ -32,9 +32,7 @@ class StateSpace(nn.Module):
         self.heads, self.head_size = h, d
         self.qkvz = nn.Linear(c, 4 * h * d, False, rng=rng, **made)  # the last is the gate
         self.rates = nn.Linear(c, 3 * h + d // 2, True, rng=rng, **made)  # dt, decay and lambda of each head; angles
-        slow = np.exp(rng.uniform(np.log(SLOWEST), np.log(FASTEST), h))
-        bias = np.concatenate([np.log(np.expm1(slow)), np.zeros(2 * h + d // 2)])  # the inverse of softplus
-        self.rates.bias = nn.parameter(bias, **made)
+        self.rates.bias = nn.parameter(np.concatenate([slow(h, rng), np.zeros(2 * h + d // 2)]), **made)
         self.stacks = {"qkvz.weight": (h * d,) * 4, "rates.weight": (h, h, h, d // 2)}
         self.q_norm, self.k_norm = nn.RMSNorm(d, config.eps, **made), nn.RMSNorm(d, config.eps, **made)
         self.q_bias, self.k_bias = (nn.parameter(np.ones((h, 1, d)), **made) for _ in range(2))
@@ -56,7 +54,7 @@ class StateSpace(nn.Module):
         b, t, _ = x.shape
         h, d = self.heads, self.head_size
         q, k, v, gate = functional.split(self.qkvz(x), (h * d,) * 4)  # (B, T, C) each
-        q, k, v = (part.reshape(b, t, h, d).transpose(0, 2, 1, 3) for part in (q, k, v))  # (B, H, T, D)
+        q, k, v = (by_head(part, h) for part in (q, k, v))  # (B, H, T, D)
         q, k = self.q_norm(q) + self.q_bias, self.k_norm(k) + self.k_bias
         dt, decay, lam, angles = functional.split(self.rates(x), (h, h, h, d // 2))
         dt, decay, lam = (
@@ -81,8 +79,7 @@ class StateSpace(nn.Module):
             columns = rotated(state.transpose(0, 1, 3, 2), cos[:, :, t - 1 :], sin[:, :, t - 1 :])  # (B, H, E, D)
             last = functional.concatenate([k[:, :, t - 1 :], v[:, :, t - 1 :]], axis=-1)  # (B, H, 1, 2 D)
             cache[:] = [columns.transpose(0, 1, 3, 2).contiguous(), last, length + t]
-        y = self.norm(y.transpose(0, 2, 1, 3)).reshape(b, t, h * d)  # (B, T, C)
-        return self.out(functional.swiglu(functional.concatenate([gate, y], axis=-1)))
+        return self.out(gated(self.norm, y, gate))
 
 
 def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

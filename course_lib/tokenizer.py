@@ -1,6 +1,6 @@
 """A byte-level BPE tokenizer (as GPT-2's: Radford et al. 2019, section 2.2), trained and applied by our own code.
 
-Text is split into pieces (about a word each, its leading space included), and each piece's UTF-8 bytes are merged as
+Text is split into pieces (pieces.py: about a word each, its leading space included), and each piece's UTF-8 bytes are merged as
 learned (bpe.py). So any text, and any bytes at all, come back exactly as they went in. The ids: 0 to 255 are the bytes
 themselves, then the merged tokens in the order they were learned, then the special tokens. Special tokens stand for no
 text: encoding never yields one unless asked to.
@@ -14,47 +14,23 @@ import json
 import os
 import sys
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import regex
 
 from course_lib import bpe, paths
+from course_lib.pieces import PATTERN, bar, count_pieces, split, split_stream, utf8
 
-# GPT-2's pattern: contractions; words, numbers and other signs, each with one space before it; runs of white space,
-# which leave their last space to the word that follows.
-PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 END_OF_TEXT = "<|endoftext|>"
 FORMAT, VERSION = "course tokenizer", 1
 BYTE_ORDERS = {"value": list(range(256)), "gpt2": bpe.BYTE_ORDER}
 CACHED_PIECES = 1 << 18  # English has some 10^5 different pieces per 100 MB; more would only fill the memory
 
-_split = regex.compile(PATTERN).findall
-
 
 class TokenizerError(ValueError):
     """A tokenizer file or a list of ids that cannot be used, and why."""
-
-
-def split(text: str) -> list[str]:
-    """The pieces of `text`, in order; joined they give it back."""
-    return _split(text)
-
-
-def split_stream(chunks: Iterable[str]) -> Iterator[list[str]]:
-    """The pieces of one long text that comes in chunks, the same as `split` finds in the whole.
-
-    The last two pieces wait for the next chunk: it may lengthen the last one, and with it turn "'" and "l" into "'ll".
-    """
-    rest = ""
-    for chunk in chunks:
-        pieces = split(rest + chunk)
-        rest = "".join(pieces[-2:])
-        yield pieces[:-2]
-    yield split(rest)
 
 
 def split_special(text: str, special_tokens: Sequence[str]) -> list[str]:
@@ -203,7 +179,7 @@ class Tokenizer:
         for piece in pieces:
             known = cache.get(piece)
             if known is None:
-                known = bpe.apply_merges(_utf8(piece, errors), self._ranks)
+                known = bpe.apply_merges(utf8(piece, errors), self._ranks)
                 if self.byte_order != "value":
                     known = [self._byte_ids[symbol] if symbol < 256 else symbol for symbol in known]
                 if len(cache) >= CACHED_PIECES:
@@ -287,42 +263,14 @@ def replaced() -> list[str]:
     ]
 
 
-def count_pieces(text: str | Iterable[str], progress: bool = False) -> dict[bytes, int]:
-    """How often each piece occurs in one text, or in many: all that learning merges needs to know."""
-    if isinstance(text, (bytes, os.PathLike)) or not isinstance(text, Iterable):
-        raise TypeError(f"training takes text (a str, or an iterable of str), not {type(text).__name__}")
-    counts: Counter[str] = Counter()
-    for number, one in enumerate(_bar([text] if isinstance(text, str) else text, progress, "reading", " texts")):
-        if not isinstance(one, str):
-            raise TypeError(f"training takes texts (str), but text number {number} is {type(one).__name__}")
-        counts.update(split(one))
-    return {_utf8(piece): count for piece, count in counts.items()}
-
-
 def _learn(pieces: dict[bytes, int], entries: int, progress: bool) -> list[bpe.Pair]:
     from course_lib import native
 
     try:
         return bpe.learn_merges_compiled(pieces, entries)
     except (native.NoCompiler, native.CompileError):
-        with _bar(None, progress, "merging", " tokens", total=entries) as bar:
-            return bpe.learn_merges(pieces, entries, lambda done: bar.update(done - bar.n))
-
-
-def _bar(iterable: Iterable | None, progress: bool, label: str, unit: str, **options: Any) -> Any:
-    from tqdm import tqdm
-
-    return tqdm(iterable, desc=label, unit=unit, disable=not progress, **options)
-
-
-def _utf8(piece: str, errors: str = "strict") -> bytes:
-    try:
-        return piece.encode("utf-8", errors)
-    except UnicodeEncodeError:
-        raise ValueError(
-            f"the text holds half a character, a lone surrogate ({piece!r}), which UTF-8 cannot write: "
-            "it was read with a wrong encoding"
-        ) from None
+        with bar(None, progress, "merging", " tokens", total=entries) as shown:
+            return bpe.learn_merges(pieces, entries, lambda done: shown.update(done - shown.n))
 
 
 def _check_special_tokens(tokens: Sequence[str]) -> None:

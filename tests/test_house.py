@@ -19,7 +19,7 @@ FLOORS = [
     {"tensor", "wgsl"},
     {"functional", "gradcheck", "key_values"},
     {"nn", "optim", "recurrent", "state_space", "latent", "model_config"},
-    {"stories", "bpe", "tokenizer", "data"},
+    {"stories", "bpe", "pieces", "tokenizer", "data"},
     {
         "model",
         "recipes",

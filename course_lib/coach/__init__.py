@@ -6,7 +6,8 @@
     outcome.py measuring.py                 what one case showed; the counters of an answer that is right
     diagnosis.py heuristics.py messages.py kernel_source.py   which sentence explains a failure
     repairs.py two_repairs.py two_mistakes.py kernel_repairs.py slips/   which change of the text makes the cases right
-    kernel_causes.py kernel_slips.py kernel_sums.py what_if.py how_wrong.py where_wrong.py goal_causes.py   the same for kernels
+    kernel_causes.py kernel_slips.py kernel_statements.py kernel_sums.py what_if.py how_wrong.py where_wrong.py goal_causes.py
+                                            the same for kernels
     warm.py client.py                       that process, kept warm, and how one talks to it
     verdict.py pictures.py show.py          what the learner sees, as text and as HTML
     state.py copies.py update.py            answers, tries, progress; the learner's copies; living with git

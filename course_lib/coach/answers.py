@@ -92,8 +92,3 @@ def quiet():
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
-
-
-def text_of(file: str) -> str:
-    """The text of an answer that was loaded."""
-    return "".join(linecache.cache[file][2]) if file in linecache.cache else ""

@@ -269,11 +269,8 @@ def labelled(value: Any, names: Sequence[str]) -> str:
     """A result as text; one of several parts with a line for each, which begins with its name."""
     if not names or not isinstance(value, tuple | list) or len(value) != len(names):
         return compare.text(value)
-    return "\n".join(_beside(f"{name}: ", compare.text(part)) for name, part in zip(names, value, strict=True))
-
-
-def _beside(name: str, shown: str) -> str:
-    return name + shown.replace("\n", "\n" + " " * len(name))
+    parts = ((f"{name}: ", compare.text(part)) for name, part in zip(names, value, strict=True))
+    return "\n".join(name + shown.replace("\n", "\n" + " " * len(name)) for name, shown in parts)
 
 
 def inputs_of(exercise: Exercise, count: int) -> tuple[str, ...]:

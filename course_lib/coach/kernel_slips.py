@@ -7,42 +7,16 @@ Each sentence says what stands in the text, which is true whatever else is wrong
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 from course_lib import lexer
+from course_lib.coach.kernel_statements import Loop, Store, loops_of, statement_end, stores_of, through_pointers
 from course_lib.cuda import source
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
-_SET = re.compile(
-    r"(?<![\w.>\])])([A-Za-z_]\w*)((?:\s*\[[^\[\]]*\])*(?:\s*\.\s*\w+(?:\s*\[[^\[\]]*\])*)?)\s*([-+*/%&|^]|<<|>>)?=(?!=)"
-)
 _CONSTANT = re.compile(
     r"[-+]?\s*(?:[\d.]+(?:e[-+]?\d+)?[fFuUlL]*|INFINITY|\{\s*(?:0(?:\.0?f?)?)?\s*\}|\w*Op::\w+\(\)|nothing)\s*", re.I
 )
-_DEREFERENCED = re.compile(r"\*\s*\([^()]*\*\s*\)\s*\(([^()=]*)")
 _INT = re.compile(r"(?<![\w.])(?:const\s+)?(int|unsigned|long long|size_t)\s+(?=[A-Za-z_]\w*\s*=)")
-
-
-@dataclass(frozen=True)
-class Loop:
-    """A for loop: where it begins, its parentheses, its body, and the variable that it counts with."""
-
-    start: int
-    head: tuple[int, int]
-    body: tuple[int, int]
-    counts: str
-
-
-@dataclass(frozen=True)
-class Store:
-    """Something is set: `name` + `place` operator= value, e.g. y, "[i]", "+", "x[i]"."""
-
-    name: str
-    place: str
-    operator: str
-    value: str
-    offset: int
 
 
 def says(text: str, kernel: str, solution: str) -> str:
@@ -65,59 +39,6 @@ def _only_first_lane(read: lexer.Text, solution: str) -> str:
     )
 
 
-def _loops(read: lexer.Text) -> Iterator[Loop]:
-    for word in read.words:
-        if word.text == "for":
-            head = read.code.find("(", word.end)
-            end = read.closing(head)
-            if end is None:
-                continue
-            variable = re.match(r"\s*(?:[\w:]+\s+)*?([A-Za-z_]\w*)\s*=", read.code[head + 1 : end])
-            yield Loop(
-                word.offset, (head, end), (end + 1, _statement_end(read, end + 1)), variable[1] if variable else ""
-            )
-
-
-def _statement_end(read: lexer.Text, start: int) -> int:
-    """Where the statement ends that begins at an offset."""
-    code = read.code
-    while start < len(code) and code[start].isspace():
-        start += 1
-    if code[start : start + 1] == "{":
-        return (read.closing(start) or len(code) - 1) + 1
-    if keyword := re.match(r"(?:for|while|if)\s*(?=\()", code[start:]):
-        end = read.closing(start + keyword.end())
-        if end is None:
-            return len(code)
-        after = _statement_end(read, end + 1)
-        other = re.match(r"\s*else\b", code[after:])
-        return _statement_end(read, after + other.end()) if keyword[0].startswith("if") and other else after
-    while start < len(code) and code[start] != ";":
-        start = (read.closing(start) or start) + 1
-    return start + 1
-
-
-def _stores(read: lexer.Text, span: tuple[int, int]) -> Iterator[Store]:
-    code = read.code
-    for found in _SET.finditer(code, *span):
-        end = found.end()
-        while end < span[1] and code[end] not in ",;)":
-            end = (read.closing(end) or end) + 1
-        yield Store(found[1], found[2], found[3] or "", code[found.end() : end].strip(), found.start())
-
-
-def _through_pointers(read: lexer.Text, span: tuple[int, int]) -> Iterator[Store]:
-    """`*(Pack<float, N>*)(y + i) = value` as a store of y at "[i]"."""
-    code = read.code
-    for found in _DEREFERENCED.finditer(code, *span):
-        start, end = found.start(1) - 1, read.closing(found.start(1) - 1)
-        value = re.compile(r"\s*=(?!=)").match(code, end + 1) if end else None
-        name, plus, place = code[start + 1 : end or 0].partition("+")
-        if value and plus and name.strip().isidentifier():
-            last = _statement_end(read, value.end()) - 1
-            yield Store(name.strip(), f"[{place.strip()}]", "", code[value.end() : last].strip(), found.start())
-
-
 def _uses(code: str, name: str) -> bool:
     return re.search(rf"(?<![\w.]){name}\b", code) is not None
 
@@ -134,12 +55,12 @@ def _float_in_int(read: lexer.Text) -> str:
     floats = "|".join(re.findall(r"\bfloat\s*\*\s*(?:__restrict__\s+)?([A-Za-z_]\w*)", read.code))
     whole = {}
     for found in _INT.finditer(read.code):
-        for store in _stores(read, (found.end(), _statement_end(read, found.end()))):
+        for store in stores_of(read, (found.end(), statement_end(read, found.end()))):
             whole[store.name] = store
     if not floats or not whole:
         return ""
     for function in read.functions:
-        for store in _stores(read, function.body):
+        for store in stores_of(read, function.body):
             if store.name not in whole or store.place:
                 continue
             value = store.value
@@ -157,10 +78,10 @@ def _float_in_int(read: lexer.Text) -> str:
 
 def _begins_anew(read: lexer.Text) -> str:
     """A sum is set to a constant in each step of the loop that it is to sum over, and read only behind it."""
-    for loop in _loops(read):
+    for loop in loops_of(read):
         body = read.code[slice(*loop.body)]
-        stores = list(_stores(read, loop.body))
-        inside = [other for other in _loops(read) if loop.body[0] <= other.start < loop.body[1]]
+        stores = list(stores_of(read, loop.body))
+        inside = [other for other in loops_of(read) if loop.body[0] <= other.start < loop.body[1]]
         for store in stores:
             declared = re.search(r"(?:float|int|T|A|double|half|float4|auto)\s+$", read.code[: store.offset])
             if (
@@ -202,8 +123,8 @@ def _end_of_function(read: lexer.Text, offset: int) -> int:
 
 def _never_begins_anew(read: lexer.Text) -> str:
     """A sum is stored in each step of a loop, at another place each time, and goes on from what the step before left."""
-    for loop in _loops(read):
-        stores = list(_stores(read, loop.body))
+    for loop in loops_of(read):
+        stores = list(stores_of(read, loop.body))
         changed = {store.name for store in stores}
         for store in stores:
             names = set(_WORD.findall(store.value))
@@ -237,16 +158,16 @@ def _stored_again(read: lexer.Text) -> str:
     pointers = set(re.findall(r"[\w>]\s*\*\s*(?:__restrict__\s+)?([A-Za-z_]\w*)", " ".join(
         read.code[slice(*function.parameters)] for function in read.functions
     )))  # fmt: skip
-    for loop in _loops(read):
+    for loop in loops_of(read):
         if not loop.counts:
             continue
         body = read.code[slice(*loop.body)]
-        changed = {store.name for store in _stores(read, loop.body)} | {loop.counts}
+        changed = {store.name for store in stores_of(read, loop.body)} | {loop.counts}
         changed |= set(re.findall(r"[\w>]\s+\*?\s*([A-Za-z_]\w*)\s*[=;,(\[]", body))
         changed |= set(re.findall(r"(?:\+\+|--)\s*([A-Za-z_]\w*)", body)) | set(
             re.findall(r"([A-Za-z_]\w*)\s*(?:\+\+|--)", body)
         )
-        for store in (*_stores(read, loop.body), *_through_pointers(read, loop.body)):
+        for store in (*stores_of(read, loop.body), *through_pointers(read, loop.body)):
             if (
                 store.operator
                 or store.name not in pointers
@@ -273,7 +194,7 @@ def _stored_again(read: lexer.Text) -> str:
 
 def _grows(read: lexer.Text, name: str, loop: Loop) -> bool:
     return not _declared_in(read, name, loop) and any(
-        store.name == name and _adds_up(store) for store in _stores(read, loop.body)
+        store.name == name and _adds_up(store) for store in stores_of(read, loop.body)
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -102,13 +101,7 @@ def load(text: str, exercise: Exercise) -> Watched:
 
 def written(text: str, exercise: Exercise) -> Path:
     """A file of this text, so that reports name `NAME.cu` and their lines are the learner's."""
-    folder = paths.cache("answers") / hashlib.sha256((text + exercise.given).encode()).hexdigest()[:16]
-    folder.mkdir(exist_ok=True)
-    file = folder / f"{exercise.name}{exercise.suffix}"
-    if not file.exists():
-        # Ours and the learner's may be the same text, compiled at once.
-        paths.write_whole(file, f"{text}\n{exercise.given}")
-    return file
+    return paths.kept(paths.cache("answers"), f"{exercise.name}{exercise.suffix}", f"{text}\n{exercise.given}")
 
 
 def counters(reports: list[Report]) -> dict[str, float]:

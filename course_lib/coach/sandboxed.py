@@ -38,8 +38,7 @@ FAILED = "Failed"  # kind of a RaisedError: this process could not begin, which 
 @dataclass
 class Done:
     """What came of a request. changed: numbers of inputs that were altered. complaint: of what only this process can see.
-    seconds: of the answer's own.
-    """
+    seconds: of the answer's own."""
 
     result: Any = None
     raised: RaisedError | None = None
@@ -183,9 +182,9 @@ class Runner:
             done.complaint = self._shared(got, given)
 
     def _others(self, done: Done, texts: list[str], inputs: tuple, seconds: float) -> None:
-        """Other texts in the answer's place, each on its own copy of the inputs; their printing goes nowhere."""
-        began, found = time.process_time(), []
-        with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
+        """Other texts in the answer's place, each on its own copy of the inputs."""
+        found: list = []
+        with self._unheard() as began:
             for text in texts:
                 if time.process_time() - began > seconds:
                     break
@@ -201,7 +200,6 @@ class Runner:
                     signal.setitimer(signal.ITIMER_PROF, 0)
                 found.append(result)
         done.result = found
-        self.left -= time.process_time() - began
 
     def _steps(self, done: Done, texts: list[str], inputs: tuple, seconds: float) -> None:
         """Which numbers each of these texts computes on its way."""
@@ -231,27 +229,31 @@ class Runner:
 
     @contextlib.contextmanager
     def _aside(self, seconds: float) -> Iterator[None]:
-        """What is not the answer's own run, for so many seconds of processor time; its printing goes nowhere."""
-        began = time.process_time()
-        with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
+        """What is not the answer's own run, for so many seconds of processor time."""
+        with self._unheard():
             with contextlib.suppress(BaseException):  # what is there by then is used
                 signal.setitimer(signal.ITIMER_PROF, seconds)
                 yield
             signal.setitimer(signal.ITIMER_PROF, 0)
+
+    @contextlib.contextmanager
+    def _unheard(self) -> Iterator[float]:
+        """What is printed here goes nowhere. The time, which began at what this gives, is taken from the answer's."""
+        began = time.process_time()
+        with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
+            yield began
         self.left -= time.process_time() - began
 
     def _switched(self, done: Done, text: str, numbers: list[int], inputs: tuple, seconds: float) -> None:
         """A kernel of many changes (slips/kernel_edits.py), with each of these in force: its result where nothing is wrong."""
-        from course_lib.coach.kernels import Watched
-
         if self.switchable is None or self.switchable[0] != text:
-            watched: Watched = answers.load_answer(self.exercise, text)
+            watched = answers.load_answer(self.exercise, text)
             watched.compile()
             watched.timeout = EACH_LAUNCH
             self.switchable = text, watched
-        began, found = time.process_time(), []
         watched = self.switchable[1]
-        with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
+        found: list = []
+        with self._unheard() as began:
             for number in numbers:
                 if found and time.process_time() - began > seconds:
                     break
@@ -266,7 +268,6 @@ class Runner:
                     result = None
                 found.append(result)
         done.result = found
-        self.left -= time.process_time() - began
 
     def _shared(self, got: Any, given: tuple) -> str:
         """A sentence if a result is no new array: if it lies in the memory of an input, or of the result before."""

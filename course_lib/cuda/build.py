@@ -88,12 +88,7 @@ def compile_library(
     text: source.Source, names: list[str], options: tuple[str, ...], checked: bool, counted: bool = False
 ) -> Library:
     """Compile the named kernels of `text`. Raises CompileError with the learner's own lines."""
-    compiler = native.find_compiler()
-    if compiler is None:
-        raise KernelError(
-            "Running CUDA C++ without a GPU needs a C++ compiler, and none was found. Install one: `sudo apt install g++` "
-            "on Debian, Ubuntu and WSL, `xcode-select --install` on macOS, or `pip install ziglang` anywhere."
-        )
+    compiler = needed_compiler()
     runtime.library()
     variables = [variable.name for variable in declarations.device_variables(text)]
     headers = _headers()
@@ -105,9 +100,9 @@ def compile_library(
         file = _translation_unit(text, names, variables)
         chosen = flags.choose(text, options, checked, counted, compiler)
         ways = {"header": [FIRST, *headers]}
-    if checked and compiler.kind != "gcc":
-        ways |= {"rewrite": for_clang, "finish": debug_locations.restore}
-        depends += [Path(vector_access.__file__), Path(debug_locations.__file__)]
+    rewritten, by = rewrites(checked, compiler)
+    ways |= rewritten
+    depends += by
     try:
         try:
             path = native.build(Path(text.name).stem, [file], chosen, depends, compiler, **ways)
@@ -131,6 +126,25 @@ def prepare() -> None:
     runtime.library()
     if compiler := native.find_compiler():
         native.precompile([FIRST, *_headers()], flags.choose(source.find(""), (), True, False, compiler), compiler)
+
+
+def needed_compiler() -> native.Compiler:
+    """The compiler of this machine. Raises KernelError where there is none."""
+    compiler = native.find_compiler()
+    if compiler is None:
+        raise KernelError(
+            "Running CUDA C++ without a GPU needs a C++ compiler, and none was found. Install one: `sudo apt install g++` "
+            "on Debian, Ubuntu and WSL, `xcode-select --install` on macOS, or `pip install ziglang` anywhere."
+        )
+    return compiler
+
+
+def rewrites(checked: bool, compiler: native.Compiler) -> tuple[dict[str, Any], list[Path]]:
+    """How `native.build` rewrites what clang compiles for a checked build, and the files that do that."""
+    if not checked or compiler.kind == "gcc":
+        return {}, []
+    ways = {"rewrite": for_clang, "finish": debug_locations.restore}
+    return ways, [Path(vector_access.__file__), Path(debug_locations.__file__)]
 
 
 def for_clang(text: str) -> str:

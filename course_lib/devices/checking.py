@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import contract
-from .checks import check_out, check_range, fit
+from .checks import check_out, check_range, check_size, fit, is_bfloat16
 from .contract import Argument, Op
 
 MOST_REMEMBERED = 1 << 14  # then it begins anew
@@ -40,7 +40,8 @@ class Limits:
     floats: tuple[str, ...] = ("float32", "float64")
     most: int | None = None  # elements of an array
     larger: frozenset[str] = frozenset()  # what may have more: "matmul", or of one argument "gather.x"
-    bfloat16: frozenset[str] = frozenset()  # ops that take arrays of it too, and look at their dtypes themselves
+    bfloat16: frozenset[str] = frozenset()  # ops that take arrays of it too, all alike
+    single: frozenset[str] = frozenset()  # arguments of those that stay float32: "linear_forward.bias"
     check_indices: Callable[..., None] = check_indices
 
 
@@ -92,10 +93,10 @@ def _wrapper(op: Op, limits: Limits) -> Callable[[Callable], Callable]:
             seen.clear()
         seen.add(key)
 
-    def check(**arguments) -> None:
-        _check(op, limits, arguments)
+    def check_all(**arguments) -> None:
+        check(op, limits, arguments)
 
-    scope = {"seen": seen, "remember": remember, "check": check, "inside": limits.check_indices}
+    scope = {"seen": seen, "remember": remember, "check": check_all, "inside": limits.check_indices}
     exec(compile("\n".join(lines), f"<check of {op.name}>", "exec"), scope)
     return scope["make"]
 
@@ -111,7 +112,7 @@ def _size(op: Op, letter: str) -> str:
     return letter  # an argument
 
 
-def _check(op: Op, limits: Limits, given: dict[str, Any]) -> None:
+def check(op: Op, limits: Limits, given: dict[str, Any]) -> None:
     """Raises ValueError for shapes that do not fit, and for dtypes and sizes that the device does not take."""
     plain = [a for a in op.arrays if not _is_free(a.shape)]
     sizes = fit(op.name, ", ".join(f"{a.name} ({a.shape})" for a in plain), *(given[a.name] for a in plain))
@@ -150,7 +151,8 @@ def _check_dtypes(op: Op, limits: Limits, given: dict[str, Any]):
     if not found:
         return None
     shared = found[0][1]
-    if op.name in limits.bfloat16 and shared.itemsize == 2:
+    if op.name in limits.bfloat16 and is_bfloat16(shared):
+        _check_bfloat16(op.name, found, limits)
         return shared
     for a, dtype in found:
         if a.kind != "any":
@@ -161,6 +163,21 @@ def _check_dtypes(op: Op, limits: Limits, given: dict[str, Any]):
                 f"{op.name} expects arrays of one dtype, but was given {shared} and {dtype}: cast one of them."
             )
     return shared
+
+
+def _check_bfloat16(op: str, found: list[tuple[Argument, Any]], limits: Limits) -> None:
+    """Raises ValueError unless all arrays are of the first one's dtype, but for those that stay float32."""
+    kinds = set()
+    for a, dtype in found:
+        if f"{op}.{a.name}" in limits.single:
+            _check_float(op, a, dtype, limits)
+        else:
+            kinds.add(dtype.name)
+    if len(kinds) > 1:
+        raise ValueError(
+            f"{op} on this device takes arrays of float32 or of bfloat16, all alike, but was given {', '.join(sorted(kinds))}: "
+            "cast them first, or use the device 'cpu', which computes in float64 too."
+        )
 
 
 def _check_float(op: str, a: Argument, dtype, limits: Limits) -> None:
@@ -183,7 +200,4 @@ def _check_sizes(op: Op, limits: Limits, given: dict[str, Any], shape) -> None:
     counts = [getattr(given[a.name], "size", 1) for a in op.arrays if f"{op.name}.{a.name}" not in limits.larger]
     counts += [int(np.prod(shape, dtype=np.float64))] if shape is not None else []
     counts += [array.size for a in op.lists for array in given[a.name]]
-    if max(counts, default=0) > limits.most:
-        raise ValueError(
-            f"{op.name} works on fewer than 2^31 elements at once, but was given {max(counts):,}: split the array."
-        )
+    check_size(op.name, max(counts, default=0), limits.most)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from functools import cache
+from functools import cache, reduce
 
 import numpy as np
+
+from . import layout
 
 
 @cache
@@ -70,17 +72,13 @@ def _misfit(op: str, pattern: str, arrays, reason: str) -> ValueError:
 
 def broadcast_shape(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The common shape of arrays under NumPy's broadcasting rules. Raises ValueError if there is none."""
-    axes = max(len(shape) for shape in shapes)
-    result = []
-    for sizes in zip(*((1,) * (axes - len(shape)) + tuple(shape) for shape in shapes), strict=True):
-        wide = {size for size in sizes if size != 1}
-        if len(wide) > 1:
-            raise ValueError(
-                f"{op} cannot broadcast the shapes {' and '.join(str(tuple(shape)) for shape in shapes)}: counted from "
-                "the right, two axes must be equal, or one of them 1."
-            )
-        result.append(wide.pop() if wide else 1)
-    return tuple(result)
+    try:
+        return reduce(layout.broadcast_shape, map(tuple, shapes))
+    except ValueError:
+        given = " and ".join(str(tuple(shape)) for shape in shapes)
+        raise ValueError(
+            f"{op} cannot broadcast the shapes {given}: counted from the right, two axes must be equal, or one of them 1."
+        ) from None
 
 
 def matmul_shape(a, b, transpose_a: bool = False, transpose_b: bool = False) -> tuple[int, ...]:
@@ -108,6 +106,17 @@ def check_out(op: str, out, shape: tuple[int, ...], dtype) -> None:
         raise ValueError(
             f"{op} gives {dtype} of shape {tuple(shape)}, but out= is {out.dtype} of shape {tuple(out.shape)}."
         )
+
+
+def is_bfloat16(dtype: np.dtype) -> bool:
+    """Whether arrays of this dtype hold bfloat16: of that dtype, or its bits in uint16."""
+    return dtype.itemsize == 2 and dtype.kind in "Vu"  # "V": NumPy has no letter for it
+
+
+def check_size(op: str, size: int, most: int = layout.MOST_ELEMENTS) -> None:
+    """Raises ValueError for arrays of more elements than an int counts."""
+    if size > most:
+        raise ValueError(f"{op} works on fewer than 2^31 elements at once, but was given {size:,}: split the array.")
 
 
 def check_view(op: str, size: int, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> None:

@@ -49,26 +49,33 @@ def gated_delta_backward(t, dy, dlast, q, k, v, g, beta, state, kept):
 
 def _chunk_products(t, q, k, v, g, beta) -> SimpleNamespace:
     """What each chunk can compute before the states are known."""
-    T = q.shape[2]
-    C = min(CHUNK, T)
-    c = SimpleNamespace(T=T, C=C, q=chunked(t, q, C), k=chunked(t, k, C), v=chunked(t, v, C), beta=None)
-    c.lower = t.from_numpy(np.tri(C, dtype=q.dtype))  # (C, C)
-    c.strict = t.from_numpy(np.tri(C, k=-1, dtype=q.dtype))
-    g = chunked(t, g, C)  # (N, B, H, C, D)
-    c.G = t.matmul(c.lower, g)  # (N, B, H, C, D): sums of the log decays
-    c.end = last_step(t, c.G)  # (N, B, H, 1, D)
-    c.from_start, c.to_end = t.exp(c.G), decays_to_end(t, g)  # (N, B, H, C, D)
-    N, B, H, _, D = g.shape
-    c.decay = decays(t, g)  # (N, B, H, C, C, D)
+    c = in_chunks(t, q, k, v, g, CHUNK)
+    N, B, H, C, D = c.G.shape
     c.A = _scores(t, c.decay, c.q, c.k)  # (N, B, H, C, C)
     c.from_q, c.from_k = t.multiply(c.q, c.from_start), t.multiply(c.k, c.from_start)  # (N, B, H, C, D)
     c.k_to_end = t.multiply(c.k, c.to_end)  # (N, B, H, C, D)
     c.over_chunk = t.view(t.exp(c.end), (N, B, H, D, 1))
+    c.beta = None
     if beta is not None:
         c.beta = t.view(chunked(t, beta, C), (N, B, H, C, 1))
         c.L = t.multiply(_scores(t, c.decay, c.k, c.k), c.strict)  # (N, B, H, C, C)
         c.X = _inverse(t, t.multiply(c.L, c.beta))  # (N, B, H, C, C)
         c.W = t.matmul(c.X, t.multiply(c.from_k, c.beta))  # (N, B, H, C, D)
+    return c
+
+
+def in_chunks(t, q, k, v, g, most) -> SimpleNamespace:
+    """q, k and v in chunks of `most` steps at most, and the sums of the log decays g (B, H, T, D), or (B, H, T, 1)."""
+    T = q.shape[2]
+    C = min(most, T)
+    c = SimpleNamespace(T=T, C=C, q=chunked(t, q, C), k=chunked(t, k, C), v=chunked(t, v, C))
+    c.lower = t.from_numpy(np.tri(C, dtype=q.dtype))  # (C, C)
+    c.strict = t.from_numpy(np.tri(C, k=-1, dtype=q.dtype))
+    g = chunked(t, g, C)  # (N, B, H, C, D)
+    c.G = t.matmul(c.lower, g)  # (N, B, H, C, D)
+    c.end = last_step(t, c.G)  # (N, B, H, 1, D)
+    c.from_start, c.to_end = t.exp(c.G), decays_to_end(t, g)  # (N, B, H, C, D)
+    c.decay = decays(t, g)  # (N, B, H, C, C, D)
     return c
 
 

@@ -11,23 +11,16 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .composed_recurrences import SCALAR_CHUNK, at, chunked, decays, decays_to_end, joined, last_step, stacked, start
+from .composed_recurrences import SCALAR_CHUNK, at, chunked, in_chunks, joined, stacked, start
 
 
 def _chunk_products(t, q, k, v, g, gamma, weight) -> SimpleNamespace:
     """What each chunk can compute before the states are known."""
-    T = q.shape[2]
-    C = min(SCALAR_CHUNK, T)
-    c = SimpleNamespace(T=T, C=C, q=chunked(t, q, C), k=chunked(t, k, C), v=chunked(t, v, C))
-    N, B, H = c.q.shape[:3]
-    c.g, c.gamma, c.weight = (t.view(chunked(t, x, C), (N, B, H, C, 1)) for x in (g, gamma, weight))
-    c.lower = t.from_numpy(np.tri(C, dtype=q.dtype))  # (C, C)
-    c.strict = t.from_numpy(np.tri(C, k=-1, dtype=q.dtype))
+    c = in_chunks(t, q, k, v, t.view(g, (*g.shape, 1)), SCALAR_CHUNK)  # G and all that comes of it end in an axis of 1
+    N, B, H, C, _ = c.G.shape
+    c.gamma, c.weight = (t.view(chunked(t, x, C), (N, B, H, C, 1)) for x in (gamma, weight))
     c.eye = t.from_numpy(np.eye(C, dtype=q.dtype))
-    c.G = t.matmul(c.lower, c.g)  # (N, B, H, C, 1)
-    c.end = last_step(t, c.G)  # (N, B, H, 1, 1)
-    c.from_start, c.to_end = t.exp(c.G), decays_to_end(t, c.g)  # (N, B, H, C, 1)
-    c.decay = t.multiply(t.view(decays(t, c.g), (N, B, H, C, C)), c.strict)
+    c.decay = t.multiply(t.view(c.decay, (N, B, H, C, C)), c.strict)
     c.mask = t.add(t.multiply(c.decay, t.view(c.weight, (N, B, H, 1, C))), t.multiply(c.eye, c.gamma))
     c.products = t.matmul(c.q, c.k, transpose_b=True)  # (N, B, H, C, C)
     c.A = t.multiply(c.products, c.mask)

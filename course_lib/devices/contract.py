@@ -237,7 +237,8 @@ def _close(text: str, at: int) -> int:
     return at
 
 
-def _read(table: str) -> dict[str, Op]:
+def read(table: str) -> dict[str, Op]:
+    """Ops by name, of a text with a line for each."""
     found = {}
     for line in LINE.finditer(table):
         end = _close(table, line.end())
@@ -249,8 +250,8 @@ def _read(table: str) -> dict[str, Op]:
         for name in line[1].split():
             rule, reads = RULES.get(name, (None, ()))
             found[name] = Op(name, arguments, tuple(_argument(part, False) for part in _split(results)), rule, reads)
-    del found["name"]  # the example
     return found
 
 
-OPS = _read(TABLE)
+OPS = read(TABLE)
+del OPS["name"]  # the example

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+MOST_ELEMENTS = 2**31 - 1  # so that an index fits an int
 THREADS = 256  # of a block in which each thread minds its own elements
 
 
@@ -31,6 +32,34 @@ def collapse(shape: Sequence[int], *strides: Sequence[int]) -> tuple[list[int], 
             for kept, step in zip(steps, own, strict=True):
                 kept.append(step)
     return sizes, steps
+
+
+def collapse_within(
+    op: str, most: int, shape: Sequence[int], *strides: Sequence[int]
+) -> tuple[list[int], list[list[int]]]:
+    """`collapse`, for kernels that walk over `most` axes. Raises ValueError if there are more."""
+    sizes, steps = collapse(shape, *strides)
+    if len(sizes) > most:
+        raise ValueError(
+            f"{op} loops over up to {most} axes on this device, but the shape {tuple(shape)} has more that cannot be "
+            "joined: make the array contiguous first."
+        )
+    return sizes, steps
+
+
+def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """The common shape of two shapes: aligned at the right, equal lengths or 1. Raises ValueError naming both."""
+    if a == b:
+        return a
+    short, long = sorted((a, b), key=len)
+    padded = (1,) * (len(long) - len(short)) + short
+    for x, y in zip(padded, long, strict=True):
+        if x != y and 1 not in (x, y):
+            raise ValueError(
+                f"The shapes {a} and {b} do not fit together: aligned at the right, the lengths {x} and {y} differ and "
+                "neither is 1."
+            )
+    return tuple(y if x == 1 else x for x, y in zip(padded, long, strict=True))
 
 
 def broadcast_strides(shape: Sequence[int], wide: Sequence[int]) -> tuple[int, ...]:

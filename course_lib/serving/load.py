@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from course_lib.generation import Choice
-from course_lib.serving.engine import Engine, Request
+from course_lib.serving.engine import Engine
+from course_lib.serving.texts import Request
 
 
 @dataclass

@@ -11,7 +11,8 @@ import threading
 import time
 from collections import deque
 
-from course_lib.serving.engine import FAILED, Engine, Request
+from course_lib.serving.engine import Engine
+from course_lib.serving.texts import FAILED, Request
 
 
 class Full(RuntimeError):

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 import operator
 
+from course_lib.devices.layout import broadcast_shape
+
 
 def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Row-major strides: the last axis moves by one element. (2, 3, 4) -> (12, 4, 1)."""
@@ -51,21 +53,6 @@ def axis_index(axis: int, ndim: int) -> int:
     if not -ndim <= axis < ndim:
         raise ValueError(f"Axis {axis} does not exist: the tensor has {ndim} axes, numbered {-ndim} to {ndim - 1}.")
     return axis % ndim
-
-
-def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-    """The common shape of two shapes: aligned at the right, equal lengths or 1. Raises ValueError naming both."""
-    if a == b:
-        return a
-    short, long = sorted((a, b), key=len)
-    padded = (1,) * (len(long) - len(short)) + short
-    for x, y in zip(padded, long, strict=True):
-        if x != y and 1 not in (x, y):
-            raise ValueError(
-                f"The shapes {a} and {b} do not fit together: aligned at the right, the lengths {x} and {y} differ and "
-                "neither is 1."
-            )
-    return tuple(y if x == 1 else x for x, y in zip(padded, long, strict=True))
 
 
 def broadcast_strides(shape: tuple[int, ...], strides: tuple[int, ...], to: tuple[int, ...]) -> tuple[int, ...]:

@@ -6,7 +6,6 @@ It is compiled and launched as the kernels of the device webgpu are; what it is 
 from __future__ import annotations
 
 import copy
-import hashlib
 import re
 import struct
 from functools import cached_property
@@ -131,12 +130,7 @@ class Shader(launching.Kernel):
 
 def _kept(text: str, name: str) -> Path:
     """A text as a file of its own, which its lines and its includes are read from."""
-    folder = paths.cache("shaders") / hashlib.sha256(text.encode()).hexdigest()[:16]
-    folder.mkdir(exist_ok=True)
-    file = folder / f"{name}.wgsl"
-    if not file.exists():
-        paths.write_whole(file, text + "\n")
-    return file
+    return paths.kept(paths.cache("shaders"), f"{name}.wgsl", text + "\n")
 
 
 def _check_groups(groups: Any) -> None:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.cuda import asarray
+from course_lib.devices import ops
 from tests.kernels.attention_cases import NAMES, SIZES, WHAT, any_sizes, computed, draw, expected
 from tests.kernels.checking import assert_close, assert_conflict_free, assert_op_repeats, reports_of
 
@@ -55,6 +56,25 @@ def test_bits_in_uint16_are_bfloat16():
     bits = [array.view(np.uint16) for array in arrays]
     for what, one, other in zip(WHAT, computed(*arrays, True), computed(*bits, True), strict=True):
         np.testing.assert_array_equal(one.view(other.dtype), other, err_msg=what)
+
+
+def test_only_arrays_all_alike_are_taken():
+    """But for logsumexp, which is float32 beside arrays of bfloat16 too."""
+    q, k, v, dy = draw_rounded(1, 4, 4, 2, 1, 32)
+    single = [asarray(array.astype(np.float32)) for array in (q, k, v, dy)]
+    table, alike = ops("simulator"), "all alike, but was given bfloat16, float32"
+    y, logsumexp = table.attention_forward(q, k, v)
+    length, cache = asarray(np.zeros(1, np.int32)), (asarray(k.copy()), asarray(v.copy()))
+    for call in (
+        lambda: table.attention_forward(q, single[1], v),
+        lambda: table.attention_backward(dy, q, k, v, single[3], logsumexp),
+        lambda: table.cache_append(k[:, :1], v[:, :1], cache[0], single[2], length),
+        lambda: table.cache_attention(q[:, :1], cache[0], single[2], length),
+    ):
+        with pytest.raises(ValueError, match=alike):
+            call()
+    with pytest.raises(ValueError, match=r"computes in float32 .* bfloat16"):
+        table.attention_backward(dy, q, k, v, y, asarray(logsumexp.astype(ml_dtypes.bfloat16)))
 
 
 @pytest.mark.parametrize(

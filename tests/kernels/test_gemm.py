@@ -206,17 +206,36 @@ def test_cublas_is_asked_for_the_same_products(monkeypatch):
 
 
 def test_types_that_do_not_fit_are_named():
-    x, weight, half = normal(2, 3), normal(4, 3), asarray(normal(2, 3).astype(BF16))
+    table, x, weight, bias = ops("simulator"), normal(2, 3), normal(4, 3), normal(4)
+    half, half_weight, half_bias = (asarray(array.astype(BF16)) for array in (x, weight, bias))
+    dy, bits = normal(2, 4), asarray(half.view(np.uint16))
     for call in (
-        lambda: products.matmul(x.astype(np.float64), x.astype(np.float64), transpose_b=True),
-        lambda: products.linear_forward(x, weight.astype(np.float64), None),
+        lambda: table.matmul(x.astype(np.float64), x.astype(np.float64), transpose_b=True),
+        lambda: table.linear_forward(x, weight.astype(np.float64), None),
+        lambda: products.linear_row_scale(x, weight.astype(np.float64), normal(2)),
+        lambda: products.linear_residual(x, weight, bias.astype(np.float64), dy),
     ):
-        with pytest.raises(ValueError, match="float64"):
+        with pytest.raises(ValueError, match=r"computes in float32 .* float64"):
             call()
-    with pytest.raises(ValueError, match="bfloat16"):
-        products.linear_forward(half, weight, None)
+    for call in (
+        lambda: table.linear_forward(half, weight, None),
+        lambda: table.linear_forward(x, half_weight, None),
+        lambda: table.linear_forward(half, half_weight, half_bias),  # a bias is added to the sum, which is float32
+        lambda: table.linear_gelu_forward(half, half_weight, half_bias),
+        lambda: table.linear_backward(dy, half, half_weight, True),
+        lambda: table.linear_backward_input(asarray(dy.astype(BF16)), half, weight),
+        lambda: products.linear_residual(half, half_weight, bias, dy),
+        lambda: products.linear_row_scale(half, half_weight, asarray(normal(2).astype(BF16))),
+    ):
+        with pytest.raises(ValueError, match="bfloat16"):
+            call()
+    with pytest.raises(ValueError, match="bfloat16, uint16"):
+        table.matmul(half, bits, transpose_b=True)
+    with pytest.raises(ValueError, match=r"float16"):
+        table.matmul(half.astype(np.float16), half.astype(np.float16), transpose_b=True)
     with pytest.raises(ValueError, match=r"float32.*out= is int32"):
-        products.matmul(x, weight, transpose_b=True, out=empty((2, 4), np.int32))
+        table.matmul(x, weight, transpose_b=True, out=empty((2, 4), np.int32))
+    close(table.linear_forward(half, half_weight, bias), product64(half, half_weight, (False, True)) + bias)
 
 
 # Linear layers and their epilogues, against the ops that they fuse

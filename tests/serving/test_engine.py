@@ -7,8 +7,9 @@ from course_lib import generation, sampling
 from course_lib.generation import Choice
 from course_lib.model import GPT, GPTConfig
 from course_lib.serving import quantised, scheduling
-from course_lib.serving.engine import CANCELLED, FAILED, LENGTH, STOP, Engine, Request
+from course_lib.serving.engine import Engine
 from course_lib.serving.paged_model import Addition, PagedModel
+from course_lib.serving.texts import CANCELLED, FAILED, LENGTH, STOP, Request
 from tests.tiny_runs import MODELS
 
 TOKENS = 30

@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 
 from course_lib.generation import Choice
 from course_lib.serving import quantised
-from course_lib.serving.engine import Engine, Request
+from course_lib.serving.engine import Engine
 from course_lib.serving.server import make_draft
+from course_lib.serving.texts import Request
 from course_lib.tokenizer import Tokenizer
 from tests.serving.test_server import CHAT, CLIENT, COMPLETIONS, wait_until
 

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from course_lib.generation import Choice
 from course_lib.model import GPT, GPTConfig
-from course_lib.serving.engine import Engine, Request
+from course_lib.serving.engine import Engine
 from course_lib.serving.pages import OutOfPages, Pool, release
+from course_lib.serving.texts import Request
 
 
 @settings(max_examples=60, deadline=None)

@@ -9,9 +9,10 @@ from course_lib import generation
 from course_lib.generation import Choice
 from course_lib.model import GPT, GPTConfig
 from course_lib.serving.drafts import Lookup, NGrams, SmallModel
-from course_lib.serving.engine import Engine, Request
+from course_lib.serving.engine import Engine
 from course_lib.serving.paged_model import Addition, PagedModel
 from course_lib.serving.speculative import Tally, accept, speculate
+from course_lib.serving.texts import Request
 
 pytestmark = pytest.mark.slow
 

@@ -1,12 +1,22 @@
 """Which headers a `.cu` text may begin with: those of CUDA, those of C, and those of the compiler's own library."""
 
+import re
+
 import numpy as np
 import pytest
 
-from course_lib.cuda import CompileError, Kernel, nvrtc, sanitize, source
+from course_lib.cuda import CompileError, Kernel, nvrtc, runtime, sanitize, source
+from course_lib.cuda.programs import build
 from tests.simulator.compilers import blocks, both, compilers, launch, using
 
 F = np.float32
+
+
+def test_shared_memory_of_a_program_is_declared_as_that_of_a_kernel():
+    """A program is compiled after its preprocessor, where no macro of a header is left: so it stands in two places."""
+    text = (runtime.INCLUDE / "simulator/language.h").read_text()
+    checked, fast = re.findall(r"^#define SIM_SHARED (.*?)(?:  //.*)?$", text, re.MULTILINE)
+    assert build._SHARED == {True: checked, False: fast}
 
 
 @compilers

@@ -12,13 +12,12 @@ small sizes: that shows that it works, and its times mean nothing.
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from course_lib.benchmarks import run_parts
 from course_lib.devices import available_devices
 
 PARTS = {"a": "kernel_tests", "b": "memory_bound", "c": "products", "d": "training_step", "e": "long_run"}
@@ -26,24 +25,18 @@ PARTS = {"a": "kernel_tests", "b": "memory_bound", "c": "products", "d": "traini
 
 def run(json_path: str | Path | None = None, part: str = "") -> dict[str, Any]:
     """Run one part, or all in order; print tables, write what was found as JSON if asked, and return it."""
-    if part and part not in PARTS:
-        raise ValueError(f"bench gpu has no part {part!r}: choose one of {', '.join(PARTS)}, or none for all.")
+    return run_parts(__name__, PARTS, part, json_path, _begin)
+
+
+def _begin() -> tuple[dict[str, Any], str]:
     device = "cuda" if "cuda" in available_devices() else "simulator"
-    report: dict[str, Any] = {
-        "device": about(device),
-        "command": f"course bench gpu{f' --part {part}' if part else ''}",
-    }
-    print(f"on {report['device']['name']}, with {report['device']['software']}")
+    found = about(device)
+    print(f"on {found['name']}, with {found['software']}")
     if device == "simulator":
         print(
             "There is no NVIDIA card here: small sizes on the simulator, to show that it runs. Its times mean nothing."
         )
-    for letter in part or PARTS:
-        print(f"\npart {letter}: {PARTS[letter].replace('_', ' ')}", flush=True)
-        report[letter] = import_module(f"{__name__}.{PARTS[letter]}").measure(device)
-        if json_path is not None:
-            Path(json_path).write_text(json.dumps(report, indent=1) + "\n")
-    return report
+    return found, device
 
 
 def about(device: str) -> dict[str, Any]:

@@ -14,50 +14,62 @@ LEAST_MS = 20.0  # of one measurement: below that the clock's own noise shows
 ROUNDS = 7
 
 
-class Cuda:
-    """Our work: launches through CuPy, captured."""
+class Captured:
+    """Work as a graph on the card, of as many calls as fill one measurement. `_capture` makes one and runs it once, `_replay`
+    gives its milliseconds."""
+
+    def __init__(self, act: Callable[[], Any]):
+        self._act, self._calls = act, 1
+        self._graph = self._capture()
+        self._calls = max(1, min(1000, round(LEAST_MS / max(self.ms(), 1e-3))))
+        self._graph = self._capture()
+
+    def ms(self) -> float:
+        """Milliseconds of one call, the mean over one replay."""
+        return self._replay() / self._calls
+
+
+class Cuda(Captured):
+    """Our work: launches through CuPy."""
 
     def __init__(self, act: Callable[[], Any]):
         import cupy
 
-        self._stream, self._act = cupy.cuda.Stream(non_blocking=True), act
+        self._stream = cupy.cuda.Stream(non_blocking=True)
         self._begin, self._end = cupy.cuda.Event(), cupy.cuda.Event()
         self._elapsed = cupy.cuda.get_elapsed_time
         with self._stream:
             for _ in range(3):  # compiles, and fills CuPy's pool of memory
                 act()
         self._stream.synchronize()
-        self._graph, self._calls = self._capture(1), 1
-        self._calls = max(1, min(1000, round(LEAST_MS / max(self.ms(), 1e-3))))
-        self._graph = self._capture(self._calls)
+        super().__init__(act)
 
-    def _capture(self, calls: int):
+    def _capture(self):
         with self._stream:
             self._stream.begin_capture()
             with launching.captured():
-                for _ in range(calls):
+                for _ in range(self._calls):
                     self._act()
             graph = self._stream.end_capture()
             graph.launch(self._stream)
         self._stream.synchronize()
         return graph
 
-    def ms(self) -> float:
-        """Milliseconds of one call, the mean over one replay."""
+    def _replay(self) -> float:
         self._begin.record(self._stream)
         self._graph.launch(self._stream)
         self._end.record(self._stream)
         self._end.synchronize()
-        return self._elapsed(self._begin, self._end) / self._calls
+        return self._elapsed(self._begin, self._end)
 
 
-class Torch:
-    """PyTorch's work on the same card, captured in the same way."""
+class Torch(Captured):
+    """PyTorch's work on the same card."""
 
     def __init__(self, act: Callable[[], Any]):
         import torch
 
-        self._torch, self._act = torch, act
+        self._torch = torch
         self._begin, self._end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
@@ -65,26 +77,23 @@ class Torch:
             for _ in range(3):
                 act()
         torch.cuda.synchronize()
-        self._graph, self._calls = self._capture(1), 1
-        self._calls = max(1, min(1000, round(LEAST_MS / max(self.ms(), 1e-3))))
-        self._graph = self._capture(self._calls)
+        super().__init__(act)
 
-    def _capture(self, calls: int):
+    def _capture(self):
         graph = self._torch.cuda.CUDAGraph()
         with self._torch.cuda.graph(graph):
-            for _ in range(calls):
+            for _ in range(self._calls):
                 self._act()
         graph.replay()
         self._torch.cuda.synchronize()
         return graph
 
-    def ms(self) -> float:
-        """Milliseconds of one call, the mean over one replay."""
+    def _replay(self) -> float:
         self._begin.record()
         self._graph.replay()
         self._end.record()
         self._end.synchronize()
-        return self._begin.elapsed_time(self._end) / self._calls
+        return self._begin.elapsed_time(self._end)
 
 
 class Host:

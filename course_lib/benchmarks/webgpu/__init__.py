@@ -9,13 +9,13 @@ An adapter in software, as Mesa's llvmpipe is one, is called so and gets small s
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from course_lib.benchmarks import run_parts
 from course_lib.devices.webgpu import adapter
 
 PARTS = {"a": "memory_bound", "b": "products", "c": "training_step"}
@@ -26,20 +26,16 @@ def run(json_path: str | Path | None = None, part: str = "") -> dict[str, Any]:
 
     Raises ValueError for a part that does not exist, RuntimeError where there is no adapter.
     """
-    if part and part not in PARTS:
-        raise ValueError(f"bench webgpu has no part {part!r}: choose one of {', '.join(PARTS)}, or none for all.")
+    return run_parts(__name__, PARTS, part, json_path, _begin)
+
+
+def _begin() -> tuple[dict[str, Any]]:
     adapter.device()  # where there is none, this says so
-    command = f"course bench webgpu{f' --part {part}' if part else ''}"
-    report: dict[str, Any] = {"device": about(), "command": command}
-    print(f"on {report['device']['name']}, {report['device']['kind']}, with {report['device']['software']}")
+    found = about()
+    print(f"on {found['name']}, {found['kind']}, with {found['software']}")
     if adapter.in_software():
         print("This adapter is software on the CPU: small sizes, and no word about a GPU.")
-    for letter in part or PARTS:
-        print(f"\npart {letter}: {PARTS[letter].replace('_', ' ')}", flush=True)
-        report[letter] = import_module(f"{__name__}.{PARTS[letter]}").measure()
-        if json_path is not None:
-            Path(json_path).write_text(json.dumps(report, indent=1) + "\n")
-    return report
+    return (found,)
 
 
 def about() -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Whole CUDA programs on a CPU, host code and all: `course cuda run prog.cu` and `course cuda check prog.cu`.
 
     text.py        the program through the compiler's own preprocessor: which lines are its own, which are of headers
-    inline_ptx.py  `asm(...)` becomes C++, by ptx_instructions.py
+    inline_ptx.py  `asm(...)` becomes C++, by ptx_instructions.py and ptx_memory.py
     launches.py    `kernel<<<grid, block>>>(arguments)` becomes a call; nothing else of the program is changed
     build.py       one library of it, fast or checked
     kernels.py     the kernels of such a file, for Kernel("prog.cu", "name")

@@ -10,14 +10,12 @@ from pathlib import Path
 from course_lib import native
 from course_lib.cuda import (
     build,
-    debug_locations,
     declarations,
     flags,
     launch,
     runtime,
     source,
     symbols,
-    vector_access,
 )
 from course_lib.cuda.errors import CompileError, KernelError
 from course_lib.cuda.programs import inline_ptx, launches, text
@@ -52,12 +50,7 @@ def compile_program(files: Sequence[Path], options: Sequence[str], checked: bool
     for file in files:
         if not file.is_file():
             raise KernelError(f"There is no file {file}.")
-    compiler = native.find_compiler()
-    if compiler is None:
-        raise KernelError(
-            "Running CUDA C++ without a GPU needs a C++ compiler, and none was found. Install one: `sudo apt install g++` "
-            "on Debian, Ubuntu and WSL, `xcode-select --install` on macOS, or `pip install ziglang` anywhere."
-        )
+    compiler = build.needed_compiler()
     runtime.library()
     units, texts = [], []
     for file in files:
@@ -155,10 +148,7 @@ def _refuse_large_arrays(library: Path, own: source.Source) -> None:
 
 
 def _compile(name: str, units: list[Path], chosen: tuple[str, ...], compiler: native.Compiler, checked: bool) -> Path:
-    ways, depends = {}, []
-    if checked and compiler.kind != "gcc":
-        ways = {"rewrite": build.for_clang, "finish": debug_locations.restore}
-        depends = [Path(vector_access.__file__), Path(debug_locations.__file__)]
+    ways, depends = build.rewrites(checked, compiler)
     try:
         return native.build(name, units, chosen, depends, compiler, **ways)
     except native.CompileError as error:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 
+from ..checks import is_bfloat16
 from . import attention_tiles
-from .launching import THREADS, TYPES, blocks, check_float32, empty, kernel
+from .launching import THREADS, TYPES, blocks, empty, kernel
 
 __all__ = "cache_append cache_attention".split()
 
 
 def cache_append(k, v, k_cache, v_cache, length) -> None:
-    kind = element("cache_append", k, v, k_cache, v_cache)
+    kind = element(k)
     if k.size:
         run = kernel("decode.cu", f"cache_append<{kind}>")
         arguments = (k, v, k_cache, v_cache, length, k.size, k_cache.shape[1], k.shape[2] * k.shape[3])
@@ -19,7 +20,6 @@ def cache_append(k, v, k_cache, v_cache, length) -> None:
 
 
 def cache_attention(q, k_cache, v_cache, length):
-    element("cache_attention", q, k_cache, v_cache)
     return attend(q, k_cache, v_cache, length=length)[0]
 
 
@@ -30,18 +30,12 @@ def attend(q, k_cache, v_cache, rows=None, length=None):
     """
     (B, _, H, D), (_, N, G, _) = q.shape, k_cache.shape
     y, logsumexp = empty(q, q.shape), empty(q, (B, H, 1), "float32")
-    run = kernel("decode.cu", f"decode_attention<{_element(q)}, {attention_tiles.head(D)}>")
+    run = kernel("decode.cu", f"decode_attention<{element(q)}, {attention_tiles.head(D)}>")
     arguments = (q, k_cache, v_cache, length, y, logsumexp, rows or N, N, H, G, D, 1 / math.sqrt(D))
     run((H, B), (attention_tiles.DECODE_THREADS,), arguments)
     return y, logsumexp
 
 
-def element(op: str, *arrays) -> str:
-    """What the arrays hold, in CUDA C++. Raises ValueError unless all are float32, or all hold bfloat16."""
-    if len({array.dtype for array in arrays}) > 1 or _element(arrays[0]) != "__nv_bfloat16":
-        check_float32(op, *arrays)
-    return _element(arrays[0])
-
-
-def _element(array) -> str:
-    return "__nv_bfloat16" if array.dtype.name == "uint16" else TYPES[array.dtype.name]
+def element(array) -> str:
+    """What an array holds, in CUDA C++: float32 or bfloat16."""
+    return "__nv_bfloat16" if is_bfloat16(array.dtype) else TYPES[array.dtype.name]

@@ -18,10 +18,9 @@ from course_lib.cuda import Kernel
 from course_lib.cuda.source import KERNELS
 
 from .. import checking, replacing, watching
-from ..layout import THREADS, blocks
+from ..checks import check_size
+from ..layout import MOST_ELEMENTS, THREADS, blocks
 from . import card, guarded
-
-MOST_ELEMENTS = 2**31 - 1  # so that an index fits an int
 
 # What a dtype is called in CUDA C++. bfloat16 lies in arrays of uint16 where no package gives NumPy that type.
 TYPES = {
@@ -136,22 +135,6 @@ def vector_width(*arrays: Any) -> int:
     return 16 // arrays[0].dtype.itemsize if all(address(array) % 16 == 0 for array in arrays) else 1
 
 
-def check_float32(op: str, *arrays: Any) -> None:
-    """Raises ValueError unless all arrays (None is skipped) are float32, in which the kernels compute."""
-    for array in arrays:
-        if array is not None and array.dtype != np.float32:
-            raise ValueError(
-                f"{op} computes in float32 on this device, but was given {array.dtype}: cast it first, or use the device "
-                "'cpu', which computes in float64 too."
-            )
-
-
-def check_size(op: str, size: int) -> None:
-    """Raises ValueError for arrays of more elements than an int counts."""
-    if size > MOST_ELEMENTS:
-        raise ValueError(f"{op} works on fewer than 2^31 elements at once, but was given {size:,}: split the array.")
-
-
 def check_indices(op: str, what: str, indices: Any, size: int, ignore: int | None = None) -> None:
     """Raises IndexError unless all indices are in 0 .. size - 1, or equal to `ignore`.
 
@@ -162,15 +145,15 @@ def check_indices(op: str, what: str, indices: Any, size: int, ignore: int | Non
         checking.check_indices(op, what, indices if is_host(indices) else indices.get(), size, ignore)
 
 
-# What the kernels take: float32, or bfloat16 where they look at dtypes themselves, and as many elements as an int counts but for
-# these, whose indices have 64 bits.
+# What the kernels take: float32, or all of bfloat16 but for what is a sum, and as many elements as an int counts but for these,
+# whose indices have 64 bits.
 LIMITS = checking.Limits(
     floats=("float32",),
     most=MOST_ELEMENTS,
     larger=frozenset(
         """
         matmul linear_forward linear_backward linear_backward_input linear_gelu_forward linear_gelu_backward
-        linear_cross_entropy
+        linear_cross_entropy linear_residual linear_row_scale
         attention_forward attention_backward cross_entropy_forward cross_entropy_backward cache_append cache_attention
         paged_append paged_gather.pages paged_attention_forward paged_append_int8 paged_attention_int8_forward
         embedding_forward.table gather.x view strided_copy.x
@@ -179,9 +162,14 @@ LIMITS = checking.Limits(
     ),
     bfloat16=frozenset(
         """
-        matmul linear_forward linear_backward linear_backward_input linear_gelu_forward attention_forward
-        attention_backward cache_append cache_attention paged_append paged_gather
+        matmul linear_forward linear_backward linear_backward_input linear_gelu_forward linear_residual
+        linear_row_scale attention_forward attention_backward cache_append cache_attention paged_append paged_gather
         paged_attention_forward
+        """.split()
+    ),
+    single=frozenset(
+        """
+        linear_forward.bias linear_gelu_forward.bias linear_residual.bias linear_row_scale.scale attention_backward.logsumexp
         """.split()
     ),
     check_indices=check_indices,

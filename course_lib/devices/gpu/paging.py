@@ -6,7 +6,7 @@ import math
 
 from . import attention_tiles
 from .decoding import element
-from .launching import THREADS, blocks, check_float32, check_size, empty, kernel
+from .launching import THREADS, blocks, check_size, empty, kernel
 
 __all__ = "paged_append paged_gather paged_attention_forward paged_append_int8 paged_attention_int8_forward".split()
 
@@ -14,14 +14,14 @@ FILE = "paged_attention.cu"
 
 
 def paged_append(k, v, k_pages, v_pages, slots) -> None:
-    kind = element("paged_append", k, v, k_pages, v_pages)
+    kind = element(k)
     if k.size:
         arguments = (k, v, k_pages, v_pages, slots, slots.size, k.shape[1] * k.shape[2])
         kernel(FILE, f"paged_append<{kind}>")((blocks(k.size),), (THREADS,), arguments)
 
 
 def paged_gather(pages, table, count):
-    kind, (_, N, G, D) = element("paged_gather", pages), pages.shape
+    kind, (_, N, G, D) = element(pages), pages.shape
     check_size("paged_gather", count * G * D)
     y = empty(pages, (count, G, D))
     if y.size:
@@ -30,14 +30,13 @@ def paged_gather(pages, table, count):
 
 
 def paged_attention_forward(q, k_pages, v_pages, tables, positions):
-    kind = element("paged_attention_forward", q, k_pages, v_pages)
+    kind = element(q)
     return _attend(
         f"paged_attention<{kind}, {attention_tiles.head(q.shape[2])}>", q, k_pages, v_pages, tables, positions
     )
 
 
 def paged_append_int8(k, v, k_pages, v_pages, slots) -> None:
-    check_float32("paged_append_int8", k, v)
     n, G, D = k.shape
     if k.size:
         arguments = (k, v, k_pages, v_pages, slots, n * G, G, D)
@@ -45,7 +44,6 @@ def paged_append_int8(k, v, k_pages, v_pages, slots) -> None:
 
 
 def paged_attention_int8_forward(q, k_pages, v_pages, tables, positions):
-    check_float32("paged_attention_int8_forward", q)
     return _attend(f"paged_attention_int8<{attention_tiles.head(q.shape[2])}>", q, k_pages, v_pages, tables, positions)
 
 

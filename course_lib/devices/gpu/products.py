@@ -11,34 +11,26 @@ from functools import cache
 
 import numpy as np
 
-from ..checks import check_out, fit, matmul_shape
+from .. import contract
+from ..checking import check
+from ..checks import check_size, is_bfloat16, matmul_shape
 from . import product_tiles, reductions
-from .launching import THREADS, blocks, check_float32, check_size, empty, is_host, kernel
+from .launching import LIMITS, THREADS, blocks, empty, is_host, kernel
 from .storage import from_bfloat16
 
 __all__ = "matmul linear_forward linear_backward linear_backward_input".split()
 
 MOST_IN_Z = 65535  # blocks along z of one launch
+# Of the epilogues those that are part of no op, and so behind no check: they ask by a line as the contract's.
+EPILOGUES = contract.read("""
+    linear_residual(x (*n, K), weight (N, K), bias (N) or None, residual (*n, N)) -> y (*n, N)
+    linear_row_scale(x (*n, K), weight (N, K), scale (*n)) -> y (*n, N)
+""")
 NOTHING = 0  # the null pointer, where a layer has no bias
-
-
-def is_bfloat16(x) -> bool:
-    """Whether an array holds bfloat16: of that dtype, or its bits."""
-    return x.dtype.itemsize == 2 and x.dtype.kind in "Vu"  # "V": NumPy has no letter for it
-
-
-def check_types(op: str, arrays: tuple, in_float32: tuple) -> None:
-    """Raises ValueError unless `arrays` are all float32 or all bfloat16, and those of `in_float32` (or None) float32."""
-    check_float32(op, *in_float32)
-    if is_bfloat16(arrays[0]) and len({x.dtype for x in arrays}) == 1:
-        return
-    check_float32(op, *arrays)
 
 
 def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
     shape = matmul_shape(a, b, transpose_a, transpose_b)  # (..., M, N)
-    check_types("matmul", (a, b), ())
-    check_out("matmul", out, shape, np.dtype("float32") if out is not None and out.dtype == np.float32 else a.dtype)
     c = empty(a, shape) if out is None else out
     if c.size:
         _broadcast(a, b, c, transpose_a, transpose_b)
@@ -65,7 +57,7 @@ def _products(a, b, c, M, N, K, transpose_a, transpose_b, many_a=1, many_b=1, ma
     if product_tiles.matmul == "cublas" and not is_host(c):
         _cublas(a, b, c, M, N, K, transpose_a, transpose_b, many_a, many_b, many)
         return
-    tile = product_tiles.gemm_tile(is_host(c), is_bfloat16(a), M, N, many)
+    tile = product_tiles.gemm_tile(is_host(c), is_bfloat16(a.dtype), M, N, many)
     split = product_tiles.gemm_split(is_host(c), tile, M, N, K)
     flags = bool(transpose_a), bool(transpose_b)
     if many == 1 and split < K and c.dtype == np.float32:
@@ -84,7 +76,7 @@ def _products(a, b, c, M, N, K, transpose_a, transpose_b, many_a=1, many_b=1, ma
 
 def _launch(epilogue: str, flags: tuple[bool, ...], tile, x, y, M: int, N: int, many: int, args: tuple) -> None:
     """One launch of gemm.cu, or of gemm_bf16.cu where x is bfloat16 (y is then bfloat16 or float32)."""
-    run = kernel(*_instance(epilogue, flags, tile, is_bfloat16(x), is_bfloat16(y)))
+    run = kernel(*_instance(epilogue, flags, tile, is_bfloat16(x.dtype), is_bfloat16(y.dtype)))
     run((blocks(N, tile.BN), blocks(M, tile.BM), many), (tile.threads,), args, tile.shared_mem)
 
 
@@ -105,7 +97,7 @@ def _from(array, first: int):
 
 def _cublas(a, b, c, M, N, K, transpose_a, transpose_b, many_a, many_b, many) -> None:
     """The same by CuPy, whose product is cuBLAS: for comparison only."""
-    if is_bfloat16(a):
+    if is_bfloat16(a.dtype):
         raise ValueError(
             "product_tiles.matmul = 'cublas' compares products of float32; bfloat16 goes to our own kernel."
         )
@@ -118,7 +110,6 @@ def _cublas(a, b, c, M, N, K, transpose_a, transpose_b, many_a, many_b, many) ->
 
 
 def linear_forward(x, weight, bias):
-    check_types("linear_forward", (x, weight), (bias,))
     y = empty(x, (*x.shape[:-1], weight.shape[0]))  # (*n, N)
     linear_into(y, x, weight, bias)
     return y
@@ -130,13 +121,11 @@ def linear_into(y, x, weight, bias) -> None:
 
 
 def linear_backward_input(dy, x, weight):
-    check_types("linear_backward_input", (dy, x, weight), ())
     rows = dy.reshape(math.prod(x.shape[:-1]), weight.shape[0])
     return matmul(rows, weight).reshape(x.shape)  # (n, N) (N, K) -> (n, K)
 
 
 def linear_backward(dy, x, weight, has_bias):
-    check_types("linear_backward", (dy, x, weight), ())
     N, K = weight.shape
     n = math.prod(x.shape[:-1])
     rows, x_rows = dy.reshape(n, N), x.reshape(n, K)
@@ -144,7 +133,11 @@ def linear_backward(dy, x, weight, has_bias):
     dweight = matmul(rows, x_rows, transpose_a=True, out=empty(x, (N, K), "float32"))  # (n, N)^T (n, K) -> (N, K)
     if not has_bias:
         return dx, dweight, None
-    return dx, dweight, reductions.sum(from_bfloat16(rows) if is_bfloat16(rows) else rows, axis=0)  # (n, N) -> (N)
+    return (
+        dx,
+        dweight,
+        reductions.sum(from_bfloat16(rows) if is_bfloat16(rows.dtype) else rows, axis=0),
+    )  # (n, N) -> (N)
 
 
 # Linear layers with their epilogue: one launch in which the product never leaves the registers before it is finished.
@@ -152,9 +145,7 @@ def linear_backward(dy, x, weight, has_bias):
 
 def linear_gelu(x, weight, bias):
     """y = gelu(pre), pre = x weight^T + bias, which the backward pass needs. Returns y, pre, both (*n, N)."""
-    sizes = fit("linear_gelu", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
-    check_types("linear_gelu", (x, weight), (bias,))
-    y, pre = (empty(x, (*x.shape[:-1], sizes["N"])) for _ in range(2))
+    y, pre = (empty(x, (*x.shape[:-1], weight.shape[0])) for _ in range(2))
     linear_gelu_into(y, pre, x, weight, bias)
     return y, pre
 
@@ -166,8 +157,7 @@ def linear_gelu_into(y, pre, x, weight, bias) -> None:
 
 def linear_residual(x, weight, bias, residual):
     """y (*n, N) = x weight^T + bias + residual (*n, N)."""
-    fit("linear_residual", "x (*n, K), weight (N, K), bias (N), residual (*n, N)", x, weight, bias, residual)
-    check_types("linear_residual", (x, weight, residual), (bias,))
+    check(EPILOGUES["linear_residual"], LIMITS, {"x": x, "weight": weight, "bias": bias, "residual": residual})
     y = empty(x, residual.shape)
     _linear("_residual", x, weight, (_or_nothing(bias), residual, y), y)
     return y
@@ -179,18 +169,15 @@ def linear_row_scale(x, weight, scale):
     With scale = the rstd of RMSNorm and weight = weight * gain this is a linear layer of the normalised x: a row's factor may
     wait until after the product.
     """
-    sizes = fit("linear_row_scale", "x (*n, K), weight (N, K), scale (*n)", x, weight, scale)
-    check_types("linear_row_scale", (x, weight), (scale,))
-    y = empty(x, (*x.shape[:-1], sizes["N"]))
+    check(EPILOGUES["linear_row_scale"], LIMITS, {"x": x, "weight": weight, "scale": scale})
+    y = empty(x, (*x.shape[:-1], weight.shape[0]))
     _linear("_row_scale", x, weight, (scale, y), y)
     return y
 
 
 def linear_logsumexp(x, weight, bias):
     """logits (*n, N) = x weight^T + bias, and their logsumexp (*n), found while the logits are made."""
-    sizes = fit("linear_logsumexp", "x (*n, K), weight (N, K), bias (N)", x, weight, bias)
-    check_types("linear_logsumexp", (x, weight), (bias,))
-    logits = empty(x, (*x.shape[:-1], sizes["N"]))
+    logits = empty(x, (*x.shape[:-1], weight.shape[0]))
     return logits, linear_logsumexp_into(logits, x, weight, bias)
 
 
@@ -198,7 +185,7 @@ def linear_logsumexp_into(logits, x, weight, bias):
     """The same into logits (*n, N), which may be float32 where x and weight are bfloat16; returns the logsumexp (*n)."""
     n, N = logits.shape[:-1], logits.shape[-1]
     M = math.prod(n)
-    tile = product_tiles.gemm_tile(is_host(x), is_bfloat16(x), M, N)
+    tile = product_tiles.gemm_tile(is_host(x), is_bfloat16(x.dtype), M, N)
     parts = blocks(N, tile.BN) * (tile.BN // tile.warp_columns)
     logsumexp, tops, totals = (empty(x, shape, "float32") for shape in (n, (M, parts), (M, parts)))
     _linear("_logsumexp", x, weight, (_or_nothing(bias), logits, tops, totals), logits)
@@ -213,7 +200,7 @@ def _linear(epilogue: str, x, weight, others: tuple, y) -> None:
     if y.size:
         N, K = weight.shape
         M = y.size // N
-        tile = product_tiles.gemm_tile(is_host(x), is_bfloat16(x), M, N)
+        tile = product_tiles.gemm_tile(is_host(x), is_bfloat16(x.dtype), M, N)
         _launch(epilogue, (), tile, x, y, M, N, 1, (x, weight, *others, M, N, K))
 
 

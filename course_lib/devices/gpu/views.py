@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..layout import collapse
+from ..layout import collapse_within
 
 MOST_AXES = 6
 VIEW = np.dtype([("axes", np.int32), ("sizes", np.int32, MOST_AXES), ("strides", np.int64, MOST_AXES)], align=True)
@@ -14,12 +14,7 @@ VIEW = np.dtype([("axes", np.int32), ("sizes", np.int32, MOST_AXES), ("strides",
 
 def views(op: str, shape: Sequence[int], *strides: Sequence[int]) -> list[np.void]:
     """One struct View for each of the given strides, all of one shape. Raises ValueError if the shape has too many axes."""
-    sizes, steps = collapse(shape, *strides)
-    if len(sizes) > MOST_AXES:
-        raise ValueError(
-            f"{op} loops over up to {MOST_AXES} axes on this device, but the shape {tuple(shape)} has more that cannot be "
-            "joined: make the array contiguous first."
-        )
+    sizes, steps = collapse_within(op, MOST_AXES, shape, *strides)
     made = []
     for own in steps:
         view = np.zeros((), VIEW)

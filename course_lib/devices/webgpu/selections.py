@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .. import checking
-from ..layout import blocks
+from ..layout import MOST_ELEMENTS, blocks
 from .launching import empty, kernel
 from .memory import TYPES
 from .storage import to_numpy
@@ -29,7 +29,7 @@ def check_indices(op: str, what: str, indices, size: int, ignore: int | None = N
     checking.check_indices(op, what, to_numpy(indices), size, ignore)
 
 
-LIMITS = checking.Limits(floats=("float32",), most=2**31 - 1, check_indices=check_indices)
+LIMITS = checking.Limits(floats=("float32",), most=MOST_ELEMENTS, check_indices=check_indices)
 
 
 def argmax(x, axis=-1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..layout import blocks, broadcast_strides, collapse
+from ..layout import blocks, broadcast_strides, collapse_within
 from . import commands, memory
 from .adapter import limit
 from .commands import copied
@@ -92,12 +92,7 @@ def view(x, shape, offset=0):
 
 def walk(op: str, shape, *strides):
     """What include/view.wgsl needs to loop over `shape`: sizes, the given strides, and how many axes there are."""
-    sizes, steps = collapse(shape, *strides)
-    if len(sizes) > MOST_AXES:
-        raise ValueError(
-            f"{op} loops over up to {MOST_AXES} axes on this device, but the shape {tuple(shape)} has more that cannot be "
-            "joined: make the array contiguous first."
-        )
+    sizes, steps = collapse_within(op, MOST_AXES, shape, *strides)
     return sizes, steps, len(sizes)
 
 
