@@ -37,7 +37,7 @@ def collapse(shape: Sequence[int], *strides: Sequence[int]) -> tuple[list[int], 
 def collapse_within(
     op: str, most: int, shape: Sequence[int], *strides: Sequence[int]
 ) -> tuple[list[int], list[list[int]]]:
-    """`collapse`, for kernels that walk over `most` axes. Raises ValueError if there are more."""
+    """`collapse`, for kernels that loop over `most` axes. Raises ValueError if there are more."""
     sizes, steps = collapse(shape, *strides)
     if len(sizes) > most:
         raise ValueError(
