@@ -190,6 +190,42 @@ def test_told_finds_each_wrong_fact_and_where_it_differs():
     assert 150 <= fault < 160 and all(fact.end <= fault for fact in facts)
 
 
+def test_a_wrong_word_that_is_said_again_gains_nothing_by_that():
+    """A spot that its place does not have is drawn, and said again rightly. Beside stories that draw right ones it loses."""
+    right, wrong = [], []
+    for story in stories.write(6, 400):
+        facts, _ = reward.told(story)
+        spots = [one for one in facts if one.word.kind == "spot"]
+        if len(spots) < 2 or spots[0].word != spots[-1].word:
+            continue
+        right.append(story)
+        drawn = spots[0].word[""]
+        for other in stories.GRAMMAR.kinds["spot"].words:
+            exchanged = story.replace(drawn, other[""])
+            facts, fault = reward.told(exchanged)
+            marked = [one for one in facts if one.wrong is not None]
+            if fault is None and len(marked) == 1 and marked[0].kind == "word":
+                wrong.append(exchanged)
+                break
+    assert len(right) > 20 and len(wrong) > 20
+    texts = [*right[:20], *wrong[:20]]
+    tokenizer = Tokenizer.train(texts, 300)
+    ids = [tokenizer.encode(text) for text in texts]
+    spans = [reward.told(text)[0] for text in texts]
+    mentions = [
+        [rollouts.mention(one, rollouts.Tokens(tokenizer, own)) for one in told]
+        for own, told in zip(ids, spans, strict=True)
+    ]
+    lengths = [len(each) for each in ids]
+    credit = reward.fact_credit(mentions, [None] * len(texts), lengths, max(lengths))
+    gained = []  # by the spot that is drawn and said again
+    for row, (told, said) in enumerate(zip(spans, mentions, strict=True)):
+        word = [one.word for one in told if one.word.kind == "spot"][-1]
+        places = [list(mention.tokens) for one, mention in zip(told, said, strict=True) if one.word == word]
+        gained.append(sum(credit[row, tokens].sum() for tokens in places))
+    assert min(gained[:20]) > 0 > max(gained[20:])
+
+
 def test_fact_credit_compares_a_mention_with_others_of_its_kind():
     def named(right, *tokens):
         return reward.Mention("name", range(*tokens), right)

@@ -28,12 +28,12 @@ def first_fault(text: str) -> int | None:
 
 
 def told(text: str) -> tuple[list[Span], int | None]:
-    """The facts that a text mentions, right ones and wrong ones, up to where it cannot be read; and that character, None if it
-    is a story but for its facts."""
+    """The words that a text draws and the facts that it says again, right ones and wrong ones, up to where it cannot be read;
+    and that character, None if it is a story but for its facts."""
     reach = Reach(fine=True)
     best = next(read(GRAMMAR, text, free=True, reach=reach), None)
     spans = reach.spans if best is None else best.spans
-    facts = [span for span in spans if span.kind == "fact" or span.wrong is not None]
+    facts = [span for span in spans if span.kind in ("fact", "word")]
     return facts, reach.position if best is None else None
 
 
@@ -101,7 +101,8 @@ def fault_credit(faults: Sequence[int | None], lengths: Sequence[int], width: in
 
 @dataclass(frozen=True)
 class Mention:
-    """A fact that a text mentions: of which kind (a name, a place), in which of its tokens, and whether it is right."""
+    """A fact that a text mentions: of which kind (a name, a place; drawn or said again), in which of its tokens, and whether it
+    is right."""
 
     kind: str
     tokens: range

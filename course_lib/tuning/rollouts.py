@@ -64,10 +64,11 @@ class Tokens:
 
 
 def mention(span: Span, tokens: Tokens) -> reward.Mention:
-    """A fact's span of characters as tokens; of a wrong one only the token from which on it is wrong."""
+    """A span of characters as tokens; of a wrong one only the token from which on it is wrong. Words drawn and words said again
+    are kinds of their own: else who draws a wrong word and then says it three times, each time rightly, gains by it."""
     right = span.wrong is None
     first, last = (span.start, span.end - 1) if right else (span.wrong, span.wrong)
-    return reward.Mention(span.word.kind, range(tokens.at(first), tokens.at(last) + 1), right)
+    return reward.Mention(f"{span.word.kind} {span.kind}", range(tokens.at(first), tokens.at(last) + 1), right)
 
 
 class RewardRun(run.Run):
