@@ -267,7 +267,21 @@ def test_a_kept_run_is_whole(name):
     assert all(stories.judge(text) for sample in samples for text in sample["texts"] if text)
 
 
-# The kept runs of chapter 21
+# The kept runs of chapters 20 and 21
+
+
+def test_the_kept_runs_of_lora_are_whole_and_show_what_the_chapter_says():
+    """In 400 steps no peak at rank 8 copies names; in 1,600 each of three seeds does."""
+    spec = importlib.util.spec_from_file_location("collect_lora", FOLDER / "runs" / "collect_lora.py")
+    collect = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(collect)
+    kept = json.loads((FOLDER / "runs" / "lora.json").read_text())
+    named = {tuple(one[part] for part in ("rank", "peak", "steps", "seed")): one["Hero"] for one in kept}
+    assert list(named) == collect.RUNS
+    assert all(one["trained"] == 2 * 16 * one["rank"] * 64 for one in kept if one["rank"])
+    short = [share for (rank, _, steps, _), share in named.items() if rank == 8 and steps == 400]
+    long = [share for (rank, _, steps, _), share in named.items() if rank == 8 and steps == 1600]
+    assert len(short) == len(long) == 3 and max(short) < 0.2 and min(long) > 0.9
 
 
 REWARDED = sorted(folder.name for folder in (FOLDER / "runs" / "reward").iterdir() if folder.is_dir())
