@@ -1,8 +1,9 @@
 """The recall probe of chapter 23: small models read who owns what, and are asked; writes recall.json beside this file.
 
-    python notebooks/runs/collect_recall.py "delta"              one model, some two minutes of processor time
-    python notebooks/runs/collect_recall.py "attention" "delta" "attention delta" "delta attention"
-    python notebooks/runs/collect_recall.py "delta" "attention delta" --seed 1
+    python notebooks/runs/collect_recall.py "attention"                     one model, some two minutes of processor time
+    python notebooks/runs/collect_recall.py "delta" --peak 3e-3             with another learning rate than 1e-2
+    python notebooks/runs/collect_recall.py "delta" --peak 3e-3 --seed 1    again: its mean recall is kept beside that of seed 0
+    python notebooks/runs/collect_recall.py "delta" --peak 3e-3 --channels 16
 
 A fact is one token, "the kite is Mia's", made of the things and the heroes of the story grammar, and a question is one token too,
 "whose is the kite?", so that a layer need not learn first to join two tokens. Facts come first, as many as there are things or
@@ -26,6 +27,7 @@ NAMES = [word[""] for word in people.HEROES[:8]]
 FACT, QUESTION = len(NAMES), len(NAMES) * (1 + len(THINGS))  # the first ids of their kinds; answers, names, begin at 0
 BATCH, STEPS, PEAK, ASKED = 64, 3000, 1e-2, 16
 CHANNELS, HEADS = 32, 2  # so a head's state has 16 x 16 numbers
+FEWER = (4, 8, 12, 16, 20)  # facts in a text, for the mean recall
 WIDER = 6  # times the first weights: GPT-2's deviation of 0.02 is for many more channels
 
 
@@ -42,9 +44,9 @@ def texts(random: np.random.Generator, count: int, facts: int):
     return (np.concatenate(parts, 1).astype(np.int32) for parts in (tokens, targets, distances))
 
 
-def trained(mixers: str, seed: int = 0) -> tuple[GPT, float]:
+def trained(mixers: str, seed: int = 0, peak: float = PEAK, channels: int = CHANNELS) -> tuple[GPT, float]:
     """A model after STEPS steps, and its last loss."""
-    config = GPTConfig(layers=len(mixers.split()), heads=HEADS, channels=CHANNELS, hidden=2 * CHANNELS, mixers=mixers,
+    config = GPTConfig(layers=len(mixers.split()), heads=HEADS, channels=channels, hidden=2 * channels, mixers=mixers,
                        positions="none", context=len(THINGS) + ASKED, vocab_size=QUESTION + len(THINGS))  # fmt: skip
     model, random = GPT(config, seed=seed), np.random.default_rng(seed)
     for name, weight in model.named_parameters():
@@ -56,40 +58,45 @@ def trained(mixers: str, seed: int = 0) -> tuple[GPT, float]:
         optimiser.zero_grad()
         loss = model.loss(tokens, targets)
         loss.backward()
-        optimiser.step(warmup_cosine(step + 1, STEPS, PEAK, PEAK / 20, 20))
+        optimiser.step(warmup_cosine(step + 1, STEPS, peak, peak / 20, 20))
     return model, loss.item()
 
 
-def recall(model: GPT) -> list[float]:
-    """The fraction of right answers for each distance, 1 to len(THINGS), after as many facts."""
-    tokens, targets, distances = texts(np.random.default_rng(1), 512, len(THINGS))
+def recall(model: GPT, facts: int = len(THINGS)) -> list[float]:
+    """The fraction of right answers for each distance, 1 to `facts`, after as many facts."""
+    tokens, targets, distances = texts(np.random.default_rng(1), 512, facts)
     with no_grad():
         said = model(tokens).numpy()[..., : len(NAMES)].argmax(-1)
-    return [round(float((said == targets)[distances == d].mean()), 3) for d in range(1, len(THINGS) + 1)]
+    return [round(float((said == targets)[distances == d].mean()), 3) for d in range(1, facts + 1)]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mixers", nargs="+")
-    parser.add_argument("--seed", type=int, default=0, help="of another seed than 0 the mean recall is kept alone")
+    parser.add_argument("--peak", type=float, default=PEAK, help="the highest learning rate")
+    parser.add_argument("--channels", type=int, default=CHANNELS)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--again", action="store_true", help="keep the mean recall alone, as for every other seed than 0"
+    )
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("recall.json"))
     args = parser.parse_args()
-    kept = json.loads(args.out.read_text()) if args.out.exists() else {}
     for mixers in args.mixers:
         begun = time.process_time()
-        model, loss = trained(mixers, args.seed)
+        model, loss = trained(mixers, args.seed, args.peak, args.channels)
         minutes = round((time.process_time() - begun) / 60, 1)
-        parameters = sum(int(np.prod(p.shape)) for p in model.parameters())
-        if args.seed:
-            others = kept[mixers].setdefault("other_seeds", {})
-            others[str(args.seed)] = round(float(np.mean(recall(model))), 3)
-            args.out.write_text(json.dumps(kept, indent=1) + "\n")
-            print(mixers, others)
-            continue
-        kept[mixers] = {"parameters": parameters, "steps": STEPS, "loss": round(loss, 3), "processor_minutes": minutes,
-                        "recall": recall(model)}  # fmt: skip
+        name = mixers if args.channels == CHANNELS else f"{mixers}, {args.channels} channels"
+        kept = json.loads(args.out.read_text()) if args.out.exists() else {}
+        right = recall(model)
+        if args.seed or args.again:
+            kept[name]["again"][f"seed {args.seed}, learning rate {args.peak:g}"] = round(float(np.mean(right)), 3)
+        else:
+            kept[name] = {"parameters": sum(int(np.prod(p.shape)) for p in model.parameters()), "peak": args.peak,
+                          "steps": STEPS, "loss": round(loss, 3), "processor_minutes": minutes, "recall": right,
+                          "facts": {facts: round(float(np.mean(recall(model, facts))), 3) for facts in FEWER},
+                          "again": kept.get(name, {}).get("again", {})}  # fmt: skip
         args.out.write_text(json.dumps(kept, indent=1) + "\n")
-        print(mixers, kept[mixers])
+        print(name, minutes, round(float(np.mean(right)), 3), kept[name]["again"], flush=True)
 
 
 if __name__ == "__main__":
