@@ -34,21 +34,10 @@ NO_PROSE = re.compile(  # code, formulas, HTML tags, targets of links, addresses
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-AMERICAN_TOO = {
-    "program",
-    "story",
-    "stories",
-    "biased",
-    "writable",
-}  # British as well, for a computer's program and for what is told
-NAMES = {
-    "sanitizer",
-    "sanitize",
-    "synchronize",
-    "optimizer",
-    "optimizations",
-    "authorization",
-}  # ops, options, headers, titles
+# British as well: for a computer's program, for what is told
+AMERICAN_TOO = set("program story stories biased writable".split())
+# Ops, options, headers, titles
+NAMES = set("sanitizer sanitize synchronize optimizer optimizations authorization".split())
 
 
 def table(name: str) -> dict[str, str]:

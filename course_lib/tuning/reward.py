@@ -114,8 +114,8 @@ def fact_credit(
 ) -> np.ndarray:
     """Each mention by itself: 1 if it is right, 0 if not, minus the mean of its kind in the batch; a fault as by `fault_credit`.
 
-    What is free to choose earns nothing by being chosen, so no plot and no word is preferred. mentions, faults: of each text.
-    -> (B, width) with a standard deviation of 1, nan behind a text's fault or end."""
+    What is free to choose, and so never wrong, earns nothing by being chosen: no plot and no name is preferred.
+    mentions, faults: of each text. -> (B, width) with a standard deviation of 1, nan behind a text's fault or end."""
     credit = fault_credit(faults, lengths, width)  # (B, width)
     kinds: dict[str, list[bool]] = {}
     for one in (one for text in mentions for one in text):

@@ -133,11 +133,8 @@ def linear_backward(dy, x, weight, has_bias):
     dweight = matmul(rows, x_rows, transpose_a=True, out=empty(x, (N, K), "float32"))  # (n, N)^T (n, K) -> (N, K)
     if not has_bias:
         return dx, dweight, None
-    return (
-        dx,
-        dweight,
-        reductions.sum(from_bfloat16(rows) if is_bfloat16(rows.dtype) else rows, axis=0),
-    )  # (n, N) -> (N)
+    rows = from_bfloat16(rows) if is_bfloat16(rows.dtype) else rows
+    return dx, dweight, reductions.sum(rows, axis=0)  # (n, N) -> (N)
 
 
 # Linear layers with their epilogue: one launch in which the product never leaves the registers before it is finished.
