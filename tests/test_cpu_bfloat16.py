@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tiny_runs import MODELS, TINY, make_run
 
-from course_lib import checkpoint, devices, native, progress, recipes
+from course_lib import checkpoint, devices, native, optim, progress, recipes
 from course_lib.devices.cpu import bfloat16, compiled, products
 from course_lib.training import TrainingError, train
 
@@ -99,6 +99,32 @@ def test_linear_layers_multiply_in_what_the_block_says():
     assert double.dtype == np.float64 and nothing.shape == (0, 7, 20)
     np.testing.assert_allclose(double, x.astype(np.float64) @ weight.T.astype(np.float64))
     assert table.linear_forward(x, weight, bias).tobytes() == plain.tobytes() != y.tobytes()
+
+
+def test_matmul_multiplies_in_what_the_block_says():
+    table, random = devices.ops("cpu"), np.random.default_rng(0)
+    a, b = (random.normal(size=s).astype(np.float32) for s in ((3, 30, 17), (3, 30, 21)))
+    turned = a.swapaxes(1, 2)  # not contiguous
+    with devices.computing("cpu", "bfloat16"):
+        outputs = table.matmul(a, b, True), table.matmul(turned, b), table.matmul(turned[:1], b)
+    exact = rounded(a).swapaxes(1, 2) @ rounded(b)  # (3, 17, 21)
+    for y, expected in zip(outputs, (exact, exact, rounded(a[:1]).swapaxes(1, 2) @ rounded(b)), strict=True):
+        np.testing.assert_allclose(y, expected, atol=1e-5)
+    assert table.matmul(a, b, True).tobytes() != outputs[0].tobytes()
+
+
+def test_rounded_products_keep_a_polar_factor():
+    """Of a matrix whose least singular value is a thousandth of the largest."""
+    table, random = devices.ops("cpu"), np.random.default_rng(0)
+    u, v = (np.linalg.qr(random.normal(size=shape))[0] for shape in ((200, 120), (120, 120)))
+    matrix = ((u * np.geomspace(1, 1e-3, 120)) @ v).astype(np.float32)  # (200, 120)
+    identity = np.eye(120, dtype=np.float32)
+    plain = optim.polar_factor(table, matrix, identity)
+    with devices.computing("cpu", "bfloat16"):
+        factor = optim.polar_factor(table, matrix, identity)
+    values = [np.linalg.svd(f.astype(np.float64), compute_uv=False) for f in (plain, factor)]
+    assert 0 < np.linalg.norm(factor - plain) < 0.1 * np.linalg.norm(plain)
+    np.testing.assert_allclose(*values, atol=0.05)
 
 
 def test_the_number_of_threads_does_not_change_a_bit():

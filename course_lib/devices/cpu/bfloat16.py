@@ -1,4 +1,6 @@
-"""Products in bfloat16: linear layers round what they multiply, and sum in float32 (loops/product_bf16.cpp, loops/amx.h).
+"""Products in bfloat16: they round what they multiply, and sum in float32 (loops/product_bf16.cpp, loops/amx.h).
+
+These are of linear layers, and of matmul, so that the products of Muon's polar factor are rounded as its authors round them.
 
 Weights, gradients, norms, attention, loss and optimiser stay float32; so do the arrays that a product takes and gives.
 (Micikevicius et al. 2018, "Mixed precision training"; bfloat16 has the exponent of float32, so that no loss scaling is
@@ -22,8 +24,8 @@ _kind: ContextVar[str] = ContextVar("kind", default="float32")
 
 @contextmanager
 def computing(kind: str, copies=None, backward: bool = False) -> Iterator[None]:
-    """Inside the `with` block linear layers of float32 multiply in `kind`: "float32" or "bfloat16". This device keeps nothing
-    that it rounds, so `copies` and `backward` change nothing."""
+    """Inside the `with` block linear layers and matmul of float32 multiply in `kind`: "float32" or "bfloat16". This device keeps
+    nothing that it rounds, so `copies` and `backward` change nothing."""
     before = _kind.set(kind)
     try:
         yield
@@ -48,7 +50,8 @@ def is_wanted(*arrays) -> bool:
 
 
 def product(a, b, transpose_a, transpose_b, out) -> None:
-    """out (N, M) = a (N, K) @ b (K, M), each transposed if asked; float32, contiguous, and not empty."""
+    """out (N, M) = a (N, K) @ b (K, M), each transposed if asked; float32 and not empty, out contiguous."""
     K = a.shape[0 if transpose_a else 1]
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
     found = compiled.pointers(a, b, out)
     compiled.loops.product_bf16(transpose_a, transpose_b, *found, out.shape[0], K, out.shape[1])

@@ -24,11 +24,13 @@ CLEARLY = 1.2  # times as fast as float32, or bfloat16 is not worth the rounding
 def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
     if out is None:
         out = empty(matmul_shape(a, b, transpose_a, transpose_b), a.dtype)  # (..., N, M)
-    if a.shape[:-2] == b.shape[:-2] and out.flags.c_contiguous:
-        for at in np.ndindex(a.shape[:-2]):
-            multiply(a[at], b[at], transpose_a, transpose_b, out[at])
+    if not out.flags.c_contiguous:
+        out[...] = matmul(a, b, transpose_a, transpose_b)
         return out
-    return np.matmul(a.swapaxes(-1, -2) if transpose_a else a, b.swapaxes(-1, -2) if transpose_b else b, out=out)
+    a, b = (np.broadcast_to(x, (*out.shape[:-2], *x.shape[-2:])) for x in (a, b))
+    for at in np.ndindex(out.shape[:-2]):
+        layer_product(a[at], b[at], transpose_a, transpose_b, out[at])
+    return out
 
 
 def multiply(a, b, transpose_a, transpose_b, out):
@@ -44,7 +46,7 @@ def multiply(a, b, transpose_a, transpose_b, out):
 
 
 def layer_product(a, b, transpose_a, transpose_b, out):
-    """The same for a linear layer: in bfloat16, if that is what it is to be computed in."""
+    """The same, in bfloat16 if that is what layers are to be computed in."""
     if bfloat16.is_wanted(a, b, out):
         bfloat16.product(a, b, transpose_a, transpose_b, out)
     else:
