@@ -28,7 +28,7 @@ FEWEST = 3  # steps, where one takes long; the first of them only warms up
 class Prediction:
     """How long a run takes from step `done` on, validation included.
 
-    context: T. validation: tokens that each measurement of the validation loss reads. step_seconds: of one training step.
+    context: tokens of a training window. validation: tokens that each measurement of the validation loss reads. step_seconds: of one training step.
     """
 
     settings: Settings
@@ -112,7 +112,8 @@ def rehearsal(settings: Settings, device: str) -> Run:
     config = GPTConfig.preset(settings.preset, **settings.model)
     shape = (settings.validation_rows, config.context + 1)
     tokens = np.random.default_rng(0).integers(0, config.vocab_size, shape, dtype=np.uint16)
-    windows = data.Training(tokens.ravel(), config.context, settings.seed)
+    window = min(settings.window, config.context) or config.context
+    windows = data.Training(tokens.ravel(), window, settings.seed)
     validation = data.Validation(*(part.astype(np.int32) for part in (tokens[:, :-1], tokens[:, 1:])))
     corpus = data.Corpus("random tokens", Tokenizer([]), windows, validation, config.context)
     return Run(settings, corpus, GPT(config, device=device, seed=settings.seed))
@@ -121,7 +122,7 @@ def rehearsal(settings: Settings, device: str) -> Run:
 def predicted(run: Run, step_seconds: float, done: int = 0) -> Prediction:
     """What a run takes whose training steps take so long."""
     tokens = run.validation.idx.size
-    return Prediction(run.settings, run.model.device, run.corpus.context, tokens, step_seconds, done)
+    return Prediction(run.settings, run.model.device, run.corpus.train.context, tokens, step_seconds, done)
 
 
 def measured(run: Run) -> Prediction:

@@ -79,9 +79,9 @@ class Settings:
             raise ValueError(
                 "A reward teaches a model that writes already: give the run that it is in, as `start`, and neither lora nor text."
             )
-        if self.window < 0 or (self.window and (self.start is None or self.reward)):
+        if self.window < 0 or (self.window and self.reward):
             raise ValueError(
-                f"window is {self.window}: it cuts windows of fine-tuning, from a run as `start`, to so many tokens, 1 or more."
+                f"window is {self.window}: it cuts windows of training to so many tokens, 1 or more; a reward has none."
             )
         if self.lora < 0 or (self.lora and self.start is None):
             raise ValueError(

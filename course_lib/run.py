@@ -64,7 +64,7 @@ class Run:
 
     @property
     def tokens_per_step(self) -> int:
-        return self.settings.batch * self.settings.accumulate * self.corpus.context
+        return self.settings.batch * self.settings.accumulate * self.corpus.train.context
 
     def _round_weights(self):
         """What products read of the weights where they multiply in bfloat16, if the device keeps it."""

@@ -56,6 +56,9 @@ def test_a_rehearsal_makes_the_steps_that_the_recipe_says():
     context = run.model.config.context
     assert idx.shape == targets.shape == (settings.batch, context)
     assert run.settings == settings and run.validation.idx.shape == (5, context)
+    shorter = clock.rehearsal(recipes.settings("micro", window=100), "cpu")
+    assert shorter.corpus.train.batch(0, 3)[0].shape == (3, 100) and shorter.tokens_per_step == 100 * settings.batch
+    assert "2 x 100 tokens each" in str(clock.predicted(shorter, 1.0))
 
 
 def test_what_a_run_and_the_answers_tell_is_the_clocks_own_sentence(monkeypatch):

@@ -39,8 +39,8 @@ class Trial:
         self.base = chat.with_room(model.eval(), self.tokenizer)
         heroes = [one for one in requests.write(1, 16_000) if one.plot is None and not one.is_question]
         first = [dataclasses.replace(one, answer=stories.sentences(one.answer)[0]) for one in heroes]
-        self.asked, held_out = first[:100], {one.prompt for one in heroes[:100]}
-        self.learned = [one for one in first[100:] if one.prompt not in held_out]
+        self.asked, held_out = first[:100], [one.wanted for one in heroes[:100]]
+        self.learned = [one for one in first[100:] if one.wanted not in held_out]  # other heroes
         s = Settings(**facts["settings"])
         corpus = data.prepare(s.corpus, s.text, tokenizer.vocab_size, model.config.context, s.seed, s.stories)
         self.plain = corpus.validation.head(32)

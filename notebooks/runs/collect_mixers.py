@@ -55,6 +55,11 @@ def guessing(known: Tokenizer) -> list[float]:
     return [round(float(np.mean(group)), 4) for group in right]
 
 
+def tokens_of(known: Tokenizer) -> int:
+    """Of all stories of the probe, their end tokens included."""
+    return sum(len(known.encode(text)) + 1 for text in stories.write(SEED, STORIES))
+
+
 def probe(model: GPT, known: Tokenizer) -> list[list[float]]:
     """[words, fraction right, mean nats] for each group of distances."""
     model.eval()

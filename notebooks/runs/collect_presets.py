@@ -14,7 +14,7 @@ import json
 import time
 from pathlib import Path
 
-from collect_mixers import EDGES, guessing, probe
+from collect_mixers import EDGES, guessing, probe, tokens_of
 
 from course_lib import no_grad, progress, training
 from course_lib.serving import quantised
@@ -66,6 +66,7 @@ def main() -> None:
             found = json.loads(args.out.read_text()) if args.out.exists() else {}
             found |= {"steps": args.steps, "batch": args.batch, "floor": round(run.floor, 4), "edges": EDGES}
             found["guessing"] = found.get("guessing") or guessing(run.tokenizer)
+            found["tokens"] = tokens_of(run.tokenizer)
             model = found.setdefault("models", {}).setdefault(name, {"parameters": run.model.parameter_count()})
             model.setdefault("seeds", {})[str(seed)] = figures
             args.out.write_text(json.dumps(found, indent=1) + "\n")
