@@ -28,7 +28,8 @@ FEWEST = 3  # steps, where one takes long; the first of them only warms up
 class Prediction:
     """How long a run takes from step `done` on, validation included.
 
-    context: tokens of a training window. validation: tokens that each measurement of the validation loss reads. step_seconds: of one training step.
+    context: tokens of a training window. validation: tokens that each measurement of the validation loss reads. step_seconds:
+    of one training step.
     """
 
     settings: Settings

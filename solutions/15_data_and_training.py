@@ -89,7 +89,7 @@ def whole_loss(losses, counts):
 # - `"healthy"`.
 #
 # `diagnose_curves([6.9, 4.0, 2.0, 1.5], 6.9, 0.3)` is `"healthy"`. `math` is there. Then try it on the runs above: each is a
-# list of dicts, whose `"loss"` you need.
+# list of dicts, whose `"loss"` you need. (C is near two of these limits.)
 
 
 # %% exercise="diagnose_curves" lecture=true
