@@ -28,8 +28,8 @@ FEWEST = 3  # steps, where one takes long; the first of them only warms up
 class Prediction:
     """How long a run takes from step `done` on, validation included.
 
-    context: tokens of a training window. validation: tokens that each measurement of the validation loss reads. step_seconds:
-    of one training step.
+    context: T. validation: tokens that each measurement of the validation loss reads. step_seconds: of one training step, as
+    the next one is.
     """
 
     settings: Settings
@@ -45,8 +45,14 @@ class Prediction:
         return self.settings.steps - self.done
 
     @property
+    def window(self) -> int:
+        """Tokens of a window in the next step."""
+        return self.settings.window_at(self.done, self.context)
+
+    @property
     def tokens_per_step(self) -> int:
-        return self.settings.batch * self.settings.accumulate * self.context
+        """Those of the next one."""
+        return self.settings.batch * self.settings.accumulate * self.window
 
     @property
     def seconds(self) -> float:
@@ -54,7 +60,8 @@ class Prediction:
         s = self.settings
         times = -(-s.steps // s.validate_every) - self.done // s.validate_every
         in_steps = self.validation / (3 * self.tokens_per_step)
-        return (self.steps + times * in_steps) * self.step_seconds
+        longer = s.steps // 10 * (self.context / self.window - 1)  # the last ones, if they read more than the next one
+        return (self.steps + longer + times * in_steps) * self.step_seconds
 
     def __str__(self) -> str:
         return self.sentence(f"{self.steps:,} steps of {self.settings.preset}")
@@ -64,7 +71,7 @@ class Prediction:
         s = self.settings
         parts = f"{s.accumulate} x " if s.accumulate > 1 else ""
         return (
-            f"{what} will take about {duration(self.seconds)} in all ({parts}{s.batch} x {self.context} tokens each, on "
+            f"{what} will take about {duration(self.seconds)} in all ({parts}{s.batch} x {self.window} tokens each, on "
             f"{self.device})"
         )
 
@@ -113,8 +120,7 @@ def rehearsal(settings: Settings, device: str) -> Run:
     config = GPTConfig.preset(settings.preset, **settings.model)
     shape = (settings.validation_rows, config.context + 1)
     tokens = np.random.default_rng(0).integers(0, config.vocab_size, shape, dtype=np.uint16)
-    window = min(settings.window, config.context) or config.context
-    windows = data.Training(tokens.ravel(), window, settings.seed)
+    windows = data.Training(tokens.ravel(), config.context, settings.seed)
     validation = data.Validation(*(part.astype(np.int32) for part in (tokens[:, :-1], tokens[:, 1:])))
     corpus = data.Corpus("random tokens", Tokenizer([]), windows, validation, config.context)
     return Run(settings, corpus, GPT(config, device=device, seed=settings.seed))

@@ -46,14 +46,6 @@ def test_a_text_becomes_tokens_and_its_last_tenth_is_held_out(text):
     assert data.bigram_loss(prepared) < np.log(prepared.tokenizer.vocab_size)
 
 
-def test_windows_of_training_may_be_shorter_than_those_of_validation(text):
-    whole, short, longer = (data.prepare(text=text, vocab_size=300, context=16, window=tokens) for tokens in (0, 7, 99))
-    assert [one.train.batch(0, 3)[0].shape for one in (whole, short, longer)] == [(3, 16), (3, 7), (3, 16)]
-    for one in (short, longer):
-        assert one.context == 16 and np.array_equal(one.validation.idx, whole.validation.idx)
-    assert "windows of 7 tokens" in short.describe()
-
-
 def test_the_vocabulary_is_learned_from_the_training_part_alone(text):
     text.write_text(TEXT + "zqzqzq" * 30, encoding="utf-8")
     tokenizer = data.prepare(text=text, vocab_size=400, context=16).tokenizer

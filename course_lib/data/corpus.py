@@ -42,7 +42,7 @@ class Corpus:
     tokenizer: Tokenizer
     train: windows.Training
     validation: windows.Validation
-    context: int  # of the validation windows; those of training may be shorter
+    context: int
     documents: int | None = None  # to train on; None for plain text
     notes: list[str] = field(default_factory=list)
 
@@ -57,7 +57,7 @@ class Corpus:
         lines = [
             f"{self.name}: {documents}{len(self.train.tokens):,} tokens to train on; "
             f"{self.validation.scored:,} others to validate on",
-            f"vocabulary: {self.tokenizer.vocab_size:,} tokens; windows of {self.train.context} tokens",
+            f"vocabulary: {self.tokenizer.vocab_size:,} tokens; windows of {self.context} tokens",
         ]
         if self.floor is not None:
             lines.append(f"floor: {self.floor:.4f} nats per token, the entropy of the text: no model can do better")
@@ -77,7 +77,6 @@ def prepare(
     seed: int = 0,
     stories: int = 40_000,
     progress: bool = False,
-    window: int = 0,
 ) -> Corpus:
     """Get a corpus ready: find it in the cache, or make it, learn its vocabulary and encode it.
 
@@ -85,7 +84,6 @@ def prepare(
     text:        a UTF-8 file or a folder of them, instead of a named corpus
     vocab_size:  ids of the tokenizer; fewer if the text has not enough to merge (a note says so)
     context:     T, tokens per window
-    window:      tokens per training window, where that is fewer; 0 is none
     seed:        of the order of the training windows; the corpus itself does not depend on it
     stories:     how many stories to train on
     progress:    show bars
@@ -102,13 +100,13 @@ def prepare(
     for _ in range(2):  # another process may find the same damage, and sweep away what we have just made
         try:
             _make(folder, write)
-            return _open(folder, name, context, seed, window)
+            return _open(folder, name, context, seed)
         except (token_file.DamagedFile, TokenizerError, FileNotFoundError) as error:
             warnings.warn(f"a prepared corpus was damaged and is made again ({error})", stacklevel=2)
             with _aside(folder) as aside, contextlib.suppress(FileNotFoundError):
                 folder.rename(aside / "damaged")
     _make(folder, write)
-    return _open(folder, name, context, seed, window)
+    return _open(folder, name, context, seed)
 
 
 def _recipe(corpus: str, text: str | os.PathLike | None, stories: int, progress: bool) -> tuple[list, Callable]:
@@ -151,8 +149,7 @@ def _make(folder: Path, write: Callable[[Path], None]) -> None:
                 raise
 
 
-def _open(folder: Path, name: str, context: int, seed: int, window: int) -> Corpus:
-    length = min(window, context) or context
+def _open(folder: Path, name: str, context: int, seed: int) -> Corpus:
     tokenizer = Tokenizer.load(folder / "tokenizer.json")
     end, notes = tokenizer.end_id, []
     if tokenizer.vocab_size < tokenizer.requested_vocab_size:
@@ -165,13 +162,13 @@ def _open(folder: Path, name: str, context: int, seed: int, window: int) -> Corp
     if (folder / "tokens.bin").exists():
         tokens = token_file.read(folder / "tokens.bin")
         split = int((1 - writers.HELD_OUT) * len(tokens))
-        train = windows.Training(_enough(tokens[:split], name, length), length, seed)
+        train = windows.Training(_enough(tokens[:split], name, context), context, seed)
         validation = windows.spread(tokens[split:], context, VALIDATION_ROWS)
         return Corpus(name, tokenizer, train, validation, context, None, notes)
 
     tokens, held_out = token_file.read(folder / "train.bin"), token_file.read(folder / "validation.bin")
     starts, held_starts = (token_file.positions(part, end)[:-1] for part in (tokens, held_out))
-    train = windows.Training(_enough(tokens, name, length), length, seed, starts)
+    train = windows.Training(_enough(tokens, name, context), context, seed, starts)
     validation = windows.spread(held_out, context, VALIDATION_ROWS, held_starts)
     if name == "stories":
         whole, longer = windows.whole_documents(held_out, held_starts, _nats(folder / "nats.npz"), context)

@@ -159,7 +159,7 @@ class ParallelRun(Run):
         s, rows, found = self.settings, self.settings.batch // self.slices, []
         for part in self.own_parts():
             number, piece = divmod(part, self.slices)
-            batch = self.corpus.train.batch(self.done * s.accumulate + number, s.batch)
+            batch = self.read(self.done * s.accumulate + number)
             found.append(tuple(array[piece * rows : (piece + 1) * rows] for array in batch))
         return found
 
@@ -212,7 +212,7 @@ class ParallelRun(Run):
         alike = {(reads.index(one), rank) for rank, one in enumerate(reads) if reads.index(one) < rank}
         again = sorted(alike & self.alike)  # once may be chance
         self.alike = alike
-        if again and len(self.corpus.train.tokens) - self.corpus.train.context > MANY:
+        if again and len(self.corpus.train.tokens) - self.corpus.context > MANY:
             raise RanksDiffer(
                 f"Ranks {again[0][0]} and {again[0][1]} read the same windows, in step {self.done + 1} and before: each must "
                 "train on parts of its own, or the batch is smaller than it seems."
