@@ -37,7 +37,14 @@ KEPT = re.compile(
 )
 # In clang's package, and what stands there here. What fetches its files, and keeps them for the next worker, is download.mjs. A
 # file that is written is copied as a whole at each write, which takes the longer the more LLVM's text grows; here it has room.
+# And it is written in 24,000 pieces for a kernel: such a write makes no task here, and no message for a debugger.
 MODULE = 'await fetch3(new URL("./{}", import.meta.url)).then(compileWasmModule)'
+WRITE = """      curResourceBorrows.push(rsc0);
+      var ptr3 = arg1;
+      var len3 = arg2;
+      var result3 = new Uint8Array(memory0.buffer.slice(ptr3, ptr3 + len3 * 1));
+      _debugLog('[iface="wasi:io/streams@0.2.3", function="[method]output-stream.blocking-write-and-flush"] [Instruction::CallInterface] (async? sync, @ enter)');
+"""  # noqa: E501
 CHANGED = {
     "var fetch_default = fetch2;": 'import { compiled, unpacked } from "../download.mjs";\nvar fetch_default = fetch2;',
     **{
@@ -59,6 +66,19 @@ CHANGED = {
     this.room.set(contents, offset);
     this.file.data = this.room.subarray(0, end);
 """,
+    """  const _debugLog = (...args) => {
+    if (!globalThis?.process?.env?.JCO_DEBUG) {
+      return;
+    }
+    console.debug(...args);
+  };
+""": "  const _debugLog = () => {};\n",
+    WRITE: f"""      try {{
+        rsc0.blockingWriteAndFlush(new Uint8Array(memory0.buffer.slice(arg1, arg1 + arg2)));
+        dataView(memory0).setInt8(arg3, 0, true);
+        return;
+      }} catch {{ /* told as before: */ }}
+{WRITE}""",
 }
 
 
