@@ -28,8 +28,7 @@ FEWEST = 3  # steps, where one takes long; the first of them only warms up
 class Prediction:
     """How long a run takes from step `done` on, validation included.
 
-    context: T. validation: tokens that each measurement of the validation loss reads. step_seconds: of one training step, as
-    the next one is.
+    context: T. validation: tokens that each measurement of the validation loss reads. step_seconds: of one training step.
     """
 
     settings: Settings
@@ -45,14 +44,8 @@ class Prediction:
         return self.settings.steps - self.done
 
     @property
-    def window(self) -> int:
-        """Tokens of a window in the next step."""
-        return self.settings.window_at(self.done, self.context)
-
-    @property
     def tokens_per_step(self) -> int:
-        """Those of the next one."""
-        return self.settings.batch * self.settings.accumulate * self.window
+        return self.settings.batch * self.settings.accumulate * self.context
 
     @property
     def seconds(self) -> float:
@@ -60,8 +53,7 @@ class Prediction:
         s = self.settings
         times = -(-s.steps // s.validate_every) - self.done // s.validate_every
         in_steps = self.validation / (3 * self.tokens_per_step)
-        longer = s.steps // 10 * (self.context / self.window - 1)  # the last ones, if they read more than the next one
-        return (self.steps + longer + times * in_steps) * self.step_seconds
+        return (self.steps + times * in_steps) * self.step_seconds
 
     def __str__(self) -> str:
         return self.sentence(f"{self.steps:,} steps of {self.settings.preset}")
@@ -71,7 +63,7 @@ class Prediction:
         s = self.settings
         parts = f"{s.accumulate} x " if s.accumulate > 1 else ""
         return (
-            f"{what} will take about {duration(self.seconds)} in all ({parts}{s.batch} x {self.window} tokens each, on "
+            f"{what} will take about {duration(self.seconds)} in all ({parts}{s.batch} x {self.context} tokens each, on "
             f"{self.device})"
         )
 
@@ -129,7 +121,7 @@ def rehearsal(settings: Settings, device: str) -> Run:
 def predicted(run: Run, step_seconds: float, done: int = 0) -> Prediction:
     """What a run takes whose training steps take so long."""
     tokens = run.validation.idx.size
-    return Prediction(run.settings, run.model.device, run.corpus.train.context, tokens, step_seconds, done)
+    return Prediction(run.settings, run.model.device, run.corpus.context, tokens, step_seconds, done)
 
 
 def measured(run: Run) -> Prediction:

@@ -49,9 +49,7 @@ class Settings:
     kl: float = 0.0  # weight of KL(model || start) beside the reward
     passes: int = 1  # updates from the same texts, with PPO's clipped ratio from the second on
     pretraining: float = 0.0  # weight of the loss on true stories beside the reward: InstructGPT's PPO-ptx
-    window: int = (
-        0  # tokens of a training window where fewer than the model's context (see window_at); 0 means all of it
-    )
+    window: int = 0  # tokens of a training window where fewer than the model's context; 0 means all of it
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch", "accumulate", "stories", "validation_rows", "passes"):
@@ -81,9 +79,9 @@ class Settings:
             raise ValueError(
                 "A reward teaches a model that writes already: give the run that it is in, as `start`, and neither lora nor text."
             )
-        if self.window < 0 or (self.window and self.reward):
+        if self.window < 0 or (self.window and (self.start is None or self.reward)):
             raise ValueError(
-                f"window is {self.window}: it cuts windows of training to so many tokens, 1 or more; a reward has none."
+                f"window is {self.window}: it cuts windows of fine-tuning, from a run as `start`, to so many tokens, 1 or more."
             )
         if self.lora < 0 or (self.lora and self.start is None):
             raise ValueError(
@@ -105,13 +103,6 @@ class Settings:
     def log_every(self) -> int:
         """Steps between two lines of the log: some hundreds to a thousand lines for any run."""
         return max(1, self.steps // 1000)
-
-    def window_at(self, step: int, context: int) -> int:
-        """Tokens of the windows of a step (0, 1, ...), of a corpus with so many in a whole one. In pretraining the last tenth of
-        the steps reads whole windows, for a position that is never read is not learned. (As in Press et al. 2021,
-        "Shortformer")"""
-        whole = not self.window or self.start is not None or step >= self.steps - self.steps // 10
-        return context if whole else min(self.window, context)
 
     @property
     def source(self) -> str:

@@ -64,12 +64,7 @@ class Run:
 
     @property
     def tokens_per_step(self) -> int:
-        return self.settings.batch * self.settings.accumulate * self.window
-
-    @property
-    def window(self) -> int:
-        """Tokens of each window that the step at hand reads."""
-        return self.settings.window_at(self.done, self.corpus.train.context)
+        return self.settings.batch * self.settings.accumulate * self.corpus.context
 
     def _round_weights(self):
         """What products read of the weights where they multiply in bfloat16, if the device keeps it."""
@@ -97,13 +92,8 @@ class Run:
 
     def _batches(self) -> list[data.Batch]:
         """Those of the step at hand."""
-        return [self.read(self.done * self.settings.accumulate + part) for part in range(self.settings.accumulate)]
-
-    def read(self, number: int) -> data.Batch:
-        """The batch of this number, for the step at hand."""
-        train, size = self.corpus.train, self.settings.batch
-        shorter = () if self.window == train.context else (self.window,)
-        return train.batch(number, size, *shorter)
+        s = self.settings
+        return [self.corpus.train.batch(self.done * s.accumulate + part, s.batch) for part in range(s.accumulate)]
 
     def _plain_step(self, rate: float, batches: list, counts: list[int]) -> tuple[float, float]:
         """(loss, gradient norm). A loss that is not finite is found before anything is changed."""

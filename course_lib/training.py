@@ -237,7 +237,7 @@ def _check_corpus(saved: checkpoint.Checkpoint, corpus: data.Corpus, folder: Run
 
 def _header(run: Run, device: str, why: str, folder: RunFolder | None) -> list[str]:
     s, c = run.settings, run.model.config
-    batch = f"{s.batch} x {run.window} tokens" + (f", {s.accumulate} batches a step" if s.accumulate > 1 else "")
+    batch = f"{s.batch} x {c.context} tokens" + (f", {s.accumulate} batches a step" if s.accumulate > 1 else "")
     where = "nothing is written" if folder is None else f"in {folder.path}"
     going = f"goes on at step {run.done:,} of {s.steps:,}" if run.done else f"{s.steps:,} steps"
     compiling = ["kernels: compiled at their first launch, which takes some 20 seconds, this once"]

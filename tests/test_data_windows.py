@@ -46,13 +46,6 @@ def test_batches_are_the_same_on_every_machine_and_version():
     assert not np.array_equal(last[0], last[1])
 
 
-@pytest.mark.parametrize("starts", [None, np.arange(0, 900, 30)])
-def test_a_shorter_window_is_the_beginning_of_the_whole_one(starts):
-    train = Training(np.arange(1000, dtype=np.uint16), 32, 3, starts)
-    whole, short = train.batch(5, 4), train.batch(5, 4, 9)
-    assert all(np.array_equal(a[:, :9], b) and b.flags.c_contiguous for a, b in zip(whole, short, strict=True))
-
-
 def test_each_document_begins_one_window_per_epoch():
     tokens = np.arange(200)  # distinct, so that a window tells where it began
     starts = np.arange(0, 200, 10)

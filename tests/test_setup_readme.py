@@ -55,7 +55,7 @@ def test_the_table_of_presets_holds_the_recipes_of_today(preset):
     """After a recipe has changed, its row is written and its time measured anew, with `course doctor`."""
     settings, config = recipes.settings(preset), GPTConfig.preset(preset)
     parameters = sum(count for _, count in config.parameter_table())
-    row = f"| `{preset}` | {parameters:,} | {settings.steps:,} | {settings.batch} x {settings.window_at(0, config.context)} | "
+    row = f"| `{preset}` | {parameters:,} | {settings.steps:,} | {settings.batch} x {config.context} | "
     found = re.search(rf"^{re.escape(row)}(.*?) \|", README, re.MULTILINE)
     assert found, f"README.md has no row that begins with {row}"
     assert found[1] and re.fullmatch(r"(\d+ h )?(\d+ min ?)?(\d+ s)?", found[1]), f"{preset}: {found[1]!r} is no time"

@@ -57,25 +57,6 @@ def test_a_model_learns_and_says_so(tiny, tmp_path):
     assert trained.step == 150 and trained.stopped is None
 
 
-def test_the_last_tenth_of_the_steps_reads_whole_windows(text):
-    run, read = make_run(text, window=9), []
-    run.done, run.corpus.train.batch = 89, lambda *given: read.append(given) or (np.zeros((2, 9), int),) * 2
-    run._batches()
-    run.done = 90
-    run._batches()
-    assert (
-        read == [(89, run.settings.batch, 9), (90, run.settings.batch)]
-        and run.tokens_per_step == 32 * run.settings.batch
-    )
-
-
-def test_a_run_of_shorter_windows_goes_on_to_the_same_bits(tiny, tmp_path):
-    whole, half = tiny(window=9), tiny(window=9, out=tmp_path / "run", display=StopAt(5))
-    again = tiny(out=tmp_path / "run", resume=True)
-    assert half.step < again.step == 12 and same_weights(again.model.state(), whole.model.state())
-    assert whole.model.config.context == 32 and not same_weights(whole.model.state(), tiny().model.state())
-
-
 def test_the_same_settings_give_the_same_bits_and_another_seed_does_not(tiny):
     a, b, c = tiny(), tiny(), tiny(seed=1)
     losses = [[r["loss"] for r in trained.records] for trained in (a, b, c)]

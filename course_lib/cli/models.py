@@ -48,7 +48,7 @@ def train(
         int | None, typer.Option(help="Rank of LoRA: train changes of that rank, not the weights.", show_default="0")
     ] = None,
     window: Annotated[
-        int | None, typer.Option(help="Tokens of a training window, if fewer than the model's context.")
+        int | None, typer.Option(help="With --start: tokens of a window, if fewer than the model's context.")
     ] = None,
     reward: Annotated[
         str | None,
@@ -75,7 +75,6 @@ def train(
     settings = {
         "out": out, "resume": resume, "steps": steps, "batch": batch, "accumulate": accumulate, "corpus": corpus,
         "text": text, "stories": stories, "seed": seed, "compute": compute, "recipe": recipe, "device": device,
-        "window": window,
     }  # fmt: skip
     many = launch.launched() if processes is None else processes
     if many != 1 and start is not None:
@@ -90,7 +89,7 @@ def train(
         raise typer.Exit(launch.start(many, sys.argv[1:], resuming))
     if mine:
         print(_answers(device), flush=True)
-    trained = tuning.train(preset, start=start, lora=lora, reward=reward, **settings)
+    trained = tuning.train(preset, start=start, lora=lora, reward=reward, window=window, **settings)
     if trained.stopped:
         raise typer.Exit(128 + trained.stopped)  # as the shell has it, so that `train && sample` stops here
 

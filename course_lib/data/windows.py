@@ -35,17 +35,15 @@ class Training:
         self.starts = None if starts is None else starts[starts + context < len(tokens)]
         self._shuffled: tuple[int, np.ndarray] | None = None  # the last epoch asked for, and its order
 
-    def batch(self, step: int, batch_size: int, length: int | None = None) -> Batch:
-        """The batch of one step -> idx, targets: int32 (B, T), of the first `length` tokens of each window where that is given.
-        The same arguments give the same batch, always."""
-        length = self.context if length is None else length
+    def batch(self, step: int, batch_size: int) -> Batch:
+        """The batch of one step -> idx, targets: int32 (B, T). The same arguments give the same batch, always."""
         if self.starts is None:
             places = self._random(step, batch_size) % np.uint64(len(self.tokens) - self.context)
-            return cut(self.tokens, places.astype(np.int64), length)
+            return cut(self.tokens, places.astype(np.int64), self.context)
         rows = step * batch_size + np.arange(batch_size)
         epochs, inside = np.divmod(rows, len(self.starts))
         chosen = [self._order(epoch)[inside[epochs == epoch]] for epoch in np.unique(epochs).tolist()]
-        return cut(self.tokens, self.starts[np.concatenate(chosen)], length)
+        return cut(self.tokens, self.starts[np.concatenate(chosen)], self.context)
 
     def _order(self, epoch: int) -> np.ndarray:
         """An order of the documents, another one for each epoch: each document begins one window per epoch."""

@@ -32,12 +32,11 @@ def collect(run: Path, to: Path, machine: str, count: int) -> None:
     )
     if fingerprint(corpus) != facts["corpus"]:
         raise SystemExit("The stories have changed since this run: its model would be judged by another grammar.")
-    window = sum(settings.window_at(step, config.context) for step in range(settings.steps)) / settings.steps
     about = {
         "preset": settings.preset,
         "parameters": model.parameter_count(),
         "planned_steps": settings.steps,
-        "tokens_per_step": round(settings.batch * settings.accumulate * window),  # the mean, if some steps read shorter windows
+        "tokens_per_step": settings.batch * settings.accumulate * config.context,
         "floor": corpus.validation.head(settings.validation_rows).floor,
         "bigram": data.bigram_loss(corpus),
         "machine": machine,

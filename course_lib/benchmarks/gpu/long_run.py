@@ -19,7 +19,7 @@ def measure(device: str) -> dict[str, Any]:
     preset, batch, steps, stories = SIZES[device]
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
-        trained = train(preset, device=device, batch=batch, steps=steps, stories=stories, peak=1e-3, lowest=1e-4, window=0,
+        trained = train(preset, device=device, batch=batch, steps=steps, stories=stories, peak=1e-3, lowest=1e-4,
                         out=Path(folder) / "run", display=progress.Quiet())  # fmt: skip
         seconds = time.monotonic() - began
     tokens = steps * batch * trained.model.config.context
