@@ -1,8 +1,8 @@
 """Products in bfloat16: they round what they multiply, and sum in float32 (loops/product_bf16.cpp, loops/amx.h).
 
-These are of linear layers, and of matmul, so that the products of Muon's polar factor are rounded as its authors round them.
-
-Weights, gradients, norms, attention, loss and optimiser stay float32; so do the arrays that a product takes and gives.
+These are of linear layers, and of matmul, so that the products of Muon's polar factor are rounded as its authors round them
+(Jordan et al. 2024). Weights, gradients, norms, attention, loss and the optimiser's state stay float32; so do the arrays that a
+product takes and gives.
 (Micikevicius et al. 2018, "Mixed precision training"; bfloat16 has the exponent of float32, so that no loss scaling is
 needed: Kalamkar et al. 2019.)
 """
