@@ -96,15 +96,15 @@ def start(browser: bool = True) -> None:
     port = free_port()
     token = os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
     opens = browser and has_browser()
+    from course_lib.coach import copies
+
+    colour_exercises()
+    for sentence in copies.refresh():  # your exercises are opened in exercises/mine
+        print(sentence, flush=True)
     print(
         f"The course is at   http://127.0.0.1:{port}/lab/tree/{FIRST_CHAPTER}?token={token}\n"
         f"{'Your browser opens there in a moment.' if opens else 'Open this address in a browser.'}"
         " Leave this terminal open; Ctrl-C, twice, stops the course.",
         flush=True,
     )
-    from course_lib.coach import copies
-
-    colour_exercises()
-    for sentence in copies.refresh():  # your exercises are opened in exercises/mine
-        print(sentence, flush=True)
     os.execv(sys.executable, command(port, opens))
