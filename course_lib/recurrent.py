@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_lib import functional, nn
-from course_lib.tensor import Tensor
+from course_lib.tensor import Tensor, tensor_from_array
 
 TAPS = 4  # of the convolution: a step and the three before it
 SLOWEST, FASTEST = 1e-3, 0.1  # decay of a channel in a step, at first (Gu and Dao 2023, section 3.6)
@@ -91,7 +91,7 @@ def convolved(x: Tensor, taps: Tensor, before: Tensor | None) -> tuple[Tensor, T
     comes next. x (B, T, C), taps (TAPS, 1, C), before (B, TAPS - 1, C): the rows before x, or None for zeros."""
     b, t, c = x.shape
     if before is None:
-        before = Tensor(np.zeros((b, TAPS - 1, c)), x.dtype, x.device)
+        before = filled(x, (b, TAPS - 1, c), 0.0)
     rows = functional.concatenate([before, x], axis=1)  # (B, TAPS - 1 + T, C)
     if t == 1:  # to write a token: one product in the place of TAPS
         return (rows * taps.reshape(1, TAPS, c)).sum(axis=1, keepdims=True), rows[:, 1:]
@@ -104,8 +104,12 @@ def convolved(x: Tensor, taps: Tensor, before: Tensor | None) -> tuple[Tensor, T
 def unit(x: Tensor, length: float = 1.0, eps: float = 1e-6) -> Tensor:
     """Rows of x (..., D) brought to a length."""
     d = x.shape[-1]
-    weight = Tensor(np.full(d, length * d**-0.5), x.dtype, x.device)  # RMSNorm gives rows of length sqrt(D)
-    return functional.rmsnorm(x, weight, eps)
+    return functional.rmsnorm(x, filled(x, (d,), length * d**-0.5), eps)  # RMSNorm gives rows of length sqrt(D)
+
+
+def filled(like: Tensor, shape: tuple[int, ...], value: float) -> Tensor:
+    """A tensor of one value, of `like`'s dtype: made on its device, since a graph of launches takes nothing from the host."""
+    return tensor_from_array(like.ops.full(shape, value, like.dtype), like.ops)
 
 
 def sigmoid(x: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_lib import functional, nn
-from course_lib.recurrent import by_head, gated, sigmoid, slow, softplus
+from course_lib.recurrent import by_head, filled, gated, sigmoid, slow, softplus
 from course_lib.tensor import Tensor
 
 
@@ -62,8 +62,7 @@ class StateSpace(nn.Module):
         )  # (B, H, T)
         before = dt * (1.0 - lam)  # what a step weighs the pair of the step before it by
         gamma = dt * lam
-        none = Tensor(np.zeros((b, h, 1)), x.dtype, x.device)
-        weight = gamma + functional.concatenate([before[:, :, 1:], none], axis=2)
+        weight = gamma + functional.concatenate([before[:, :, 1:], filled(x, (b, h, 1), 0.0)], axis=2)
 
         # (B, H, T, 1) (B, 1, T, D/2): how far each step rotates each pair, and the sums of that
         turned = summed(dt.reshape(b, h, t, 1) * angles.reshape(b, 1, t, d // 2))  # (B, H, T, D/2)
@@ -91,5 +90,5 @@ def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 def summed(x: Tensor) -> Tensor:
     """Prefix sums along T of x (B, H, T, N): a recurrence without decay, with one key that is always 1."""
-    one = Tensor(np.ones((*x.shape[:3], 1)), x.dtype, x.device)
+    one = filled(x, (*x.shape[:3], 1), 1.0)
     return functional.gated_linear_attention(one, one, x, one * 0.0)[0]

@@ -41,10 +41,16 @@ template <class Op, class T, int N> __global__ void binary(const T* a, const T* 
     }
 }
 
-// Thread i owns element i. NUMBER_FIRST: number op a, else a op number.
-template <class Op, class T, bool NUMBER_FIRST> __global__ void with_number(const T* a, T number, T* y, int n) {
-    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = NUMBER_FIRST ? Op::of(number, a[i]) : Op::of(a[i], number);
+// Thread i owns N consecutive elements from N i on. NUMBER_FIRST: number op a, else a op number.
+template <class Op, class T, bool NUMBER_FIRST, int N> __global__ void with_number(const T* a, T number, T* y, int n) {
+    long long i = N * ((long long)blockIdx.x * blockDim.x + threadIdx.x);
+    if (i + N <= n) {
+        Pack<T, N> p = *(const Pack<T, N>*)(a + i);
+        for (int j = 0; j < N; j++) p.item[j] = NUMBER_FIRST ? Op::of(number, p.item[j]) : Op::of(p.item[j], number);
+        *(Pack<T, N>*)(y + i) = p;
+    } else {
+        for (; i < n; i++) y[i] = NUMBER_FIRST ? Op::of(number, a[i]) : Op::of(a[i], number);
+    }
 }
 
 // Thread i owns element i of the result, and computes the offsets of its two inputs from their views.

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from types import ModuleType
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -15,6 +16,7 @@ from course_lib import devices
 from course_lib.benchmarks import gpu
 from course_lib.benchmarks.gpu import kernel_tests, memory_bound, on_card, products, timing, training_step
 from course_lib.cuda import Kernel, asarray, zeros
+from course_lib.devices.gpu import launching, reductions
 from course_lib.paths import ROOT
 
 pytestmark = pytest.mark.skipif(
@@ -130,32 +132,53 @@ class Moved:
 Moved.__module__ = "cupy"
 
 
-def test_launches_of_tests_are_carried_to_the_card_and_back(monkeypatch):
-    """With the plugin a launch on NumPy arrays runs on copies there, one for each array, and the results come back."""
+@pytest.fixture
+def to_card(monkeypatch) -> list[tuple]:
+    """The arguments of each launch that would go to a card, where a stand-in adds the first two into the third."""
     seen: list[tuple] = []
+    simulate = on_card._simulate
 
-    def on_gpu(kernel, grid, block, args, *rest):
+    def launch(kernel, grid, block, args, *rest):
+        if not any(isinstance(value, Moved) for value in args):
+            return simulate(kernel, grid, block, args, *rest)
         seen.append(args)
         args[2].there[...] = args[0].there + args[1].there
 
     cupy = ModuleType("cupy")
     cupy.asarray = Moved
     monkeypatch.setitem(sys.modules, "cupy", cupy)
-    monkeypatch.setattr(on_card, "_simulate", on_gpu)
+    monkeypatch.setattr(on_card, "_simulate", launch)
     monkeypatch.setattr(on_card, "counted", {"on the card": 0, "left on the simulator": 0})
+    return seen
+
+
+def test_launches_of_tests_are_carried_to_the_card_and_back(to_card):
+    """With the plugin a launch on NumPy arrays runs on copies there, one for each array, and the results come back."""
     x, y = asarray(np.arange(5, dtype=np.float32)), zeros(5)
     kernel = Kernel("arithmetic.cu", "binary<Add, float, 1>")
     on_card._launch(kernel, (1,), (32,), (x, x, y, 5))
     np.testing.assert_array_equal(y, 2 * x)
-    assert seen[0][0] is seen[0][1] is not seen[0][2] and seen[0][3] == 5
+    assert to_card[0][0] is to_card[0][1] is not to_card[0][2] and to_card[0][3] == 5
     assert on_card.counted == {"on the card": 1, "left on the simulator": 0}
 
 
-def test_launches_in_another_order_stay_on_the_simulator(monkeypatch):
-    monkeypatch.setattr(on_card, "counted", {"on the card": 0, "left on the simulator": 0})
-    x, y = asarray(np.arange(5, dtype=np.float32)), zeros(5)
+def test_a_seed_is_the_simulators_and_bfloat16_travels_as_its_bits(to_card):
+    x = np.arange(5, dtype=np.float32).astype(ml_dtypes.bfloat16)
+    y = np.zeros_like(x)
     on_card._launch(Kernel("arithmetic.cu", "binary<Add, float, 1>"), (1,), (32,), (x, x, y, 5), seed=3)
-    np.testing.assert_array_equal(y, 2 * x)
+    assert to_card[0][0].there.dtype == np.uint16
+    np.testing.assert_array_equal(y.view(np.uint16), 2 * x.view(np.uint16))  # the stand-in adds what it is given
+    assert on_card.counted == {"on the card": 1, "left on the simulator": 0}
+
+
+@pytest.mark.usefixtures("to_card")
+def test_addresses_inside_a_struct_stay_on_the_simulator():
+    x, partial = asarray(np.arange(5, dtype=np.float32)), zeros(1)
+    gradients = np.zeros((), reductions.GRADIENTS)
+    gradients["array"][0], gradients["size"][0] = launching.address(x), 5
+    gradients["end"][0] = gradients["count"] = 1
+    on_card._launch(Kernel("global_norm.cu", "global_norm_squares<32>"), (1,), (32,), (gradients[()], partial, 0))
+    np.testing.assert_allclose(partial, [30])
     assert on_card.counted == {"on the card": 0, "left on the simulator": 1}
 
 

@@ -21,6 +21,7 @@ SCALARS = {
     "uint8_t": np.uint8, "int8_t": np.int8, "half": np.float16, "__half": np.float16,
 }  # fmt: skip
 WITHOUT_OPT_IN = 48 << 10
+MOST_SHARED_MEMORY = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES of CUDA's driver API
 
 
 class GpuKernel:
@@ -41,7 +42,9 @@ class GpuKernel:
         )  # the limit on the grid is the simulator's own
         function = self._function()[1]
         if shared_mem > WITHOUT_OPT_IN:
-            function.max_dynamic_shared_size_bytes = shared_mem
+            import cupy
+
+            cupy.cuda.driver.funcSetAttribute(function.ptr, MOST_SHARED_MEMORY, shared_mem)
         whole = {"enable_cooperative_groups": True} if source.waits_for_grid(self._kernel.source) else {}
         function(grid, block, self._convert(args), shared_mem=shared_mem, **whole)
 

@@ -162,12 +162,13 @@ def _shared(lines: Sequence[Any]) -> list[Metric]:
     for op, short in OPS.items():
         if not (own := _of(lines, "shared", op)):
             continue
-        requests, ideal = sum(line.requests for line in own), sum(ideal_wavefronts(line) for line in own)
-        wavefronts, end = sum(line.wavefronts_per_request * line.requests for line in own), f"mem_shared_op_{short}.sum"
+        requests, end = sum(line.requests for line in own), f"mem_shared_op_{short}.sum"
+        of_lines = [(line.wavefronts_per_request * line.requests, ideal_wavefronts(line)) for line in own]
+        wavefronts, conflicts = sum(n for n, _ in of_lines), sum(max(0, n - ideal) for n, ideal in of_lines)
         metrics += [
             Metric(f"smsp__inst_executed_op_shared_{short}.sum", requests, f"requests, shared {op}"),
             Metric(f"l1tex__data_pipe_lsu_wavefronts_{end}", round(wavefronts), "wavefronts"),
-            Metric(f"l1tex__data_bank_conflicts_pipe_lsu_{end}", round(wavefronts - ideal), "of them bank conflicts",
+            Metric(f"l1tex__data_bank_conflicts_pipe_lsu_{end}", round(conflicts), "of them bank conflicts",
                    "a GPU also counts here what waits for other reasons"),
         ]  # fmt: skip
     return metrics

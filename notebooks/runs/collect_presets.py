@@ -2,6 +2,7 @@
 
     python notebooks/runs/collect_presets.py 12m hybrid-12m --seeds 0 1          some 75 minutes of one core
     python notebooks/runs/collect_presets.py latent-12m modern-12m --seeds 0     some 30
+    python notebooks/runs/collect_presets.py 12m hybrid-12m modern-12m --device cuda --steps 600 --batch 16 --out hybrid.json
     python notebooks/runs/collect_presets.py 12m --steps 2 --batch 1 --out /tmp/try.json --runs /tmp/try    to see that it runs
 
 Each is trained by its recipe but for STEPS and BATCH, into a folder of its own; a run that was stopped goes on, one that ended
@@ -17,6 +18,8 @@ from pathlib import Path
 from collect_mixers import EDGES, guessing, probe, tokens_of
 
 from course_lib import no_grad, progress, training
+from course_lib.run import load
+from course_lib.run_folder import LAST
 from course_lib.serving import quantised
 
 PRESETS = ("12m", "modern-12m", "latent-12m", "linear-12m", "hybrid-12m")
@@ -45,18 +48,28 @@ def main() -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1])
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--batch", type=int, default=BATCH)
+    parser.add_argument(
+        "--device", choices=("cpu", "cuda"), default="cpu", help="where they are trained; measured on the CPU"
+    )
     parser.add_argument("--runs", type=Path, default=Path("runs/presets"))
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("presets.json"))
     args = parser.parse_args()
     for seed in args.seeds:
         for name in args.presets:
-            begun, folder = time.process_time(), args.runs / f"{name}-{seed}"
+            folder = args.runs / f"{name}-{seed}"
+            begun, started = time.process_time(), time.monotonic()
             kept = folder.exists()
             chosen = {} if kept else {"steps": args.steps, "batch": args.batch, "seed": seed}
-            run = training.train(name, out=folder, resume=kept, device="cpu", display=progress.Quiet(), **chosen)
-            minutes = round((time.process_time() - begun) / 60, 1)
+            run = training.train(name, out=folder, resume=kept, device=args.device, display=progress.Quiet(), **chosen)
+            minutes, seconds = (time.process_time() - begun) / 60, time.monotonic() - started
+            if args.device != "cpu":
+                run.model = load(folder / LAST)[0]
             figures = {
-                "processor_minutes": minutes,
+                **(
+                    {"processor_minutes": round(minutes, 1)}
+                    if args.device == "cpu"
+                    else {"seconds_on_card": round(seconds, 1)}
+                ),
                 "losses": [
                     [record["step"], round(record["val_loss"], 4)] for record in run.records if "val_loss" in record
                 ],

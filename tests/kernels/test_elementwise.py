@@ -36,6 +36,16 @@ def test_add_in_packs_of_four_writes_every_element_and_none_beyond(n):
     np.testing.assert_array_equal(y, a + b)
 
 
+@pytest.mark.parametrize("n", RAGGED)
+def test_casts_in_packs_of_four_write_every_element_and_none_beyond(n):
+    x, half, back = normal(n), empty(n, np.uint16), empty(n)
+    x[0] = np.nan
+    grid = (-(-n // 256),)
+    assert_clean(Kernel("cast.cu", "cast_packs<float, __nv_bfloat16, 4>"), grid, (64,), (x, half, n))
+    assert_clean(Kernel("cast.cu", "cast_packs<__nv_bfloat16, float, 4>"), grid, (64,), (half, back, n))
+    np.testing.assert_array_equal(back, x.astype(ml_dtypes.bfloat16).astype(np.float32))
+
+
 def test_bytes_of_the_memory_bound_kernels():
     n = 4096
     a, b, y, flags = normal(n), normal(n, seed=1), empty(n), zeros(n, bool)
@@ -43,7 +53,7 @@ def test_bytes_of_the_memory_bound_kernels():
     for file, name, args, bytes_ in (
         ("arithmetic.cu", "binary<Multiply, float, 4>", (a, b, y, n), 12 * n),
         ("arithmetic.cu", "binary<Multiply, float, 1>", (a, b, y, n), 12 * n),
-        ("arithmetic.cu", "with_number<Power, float, false>", (a, 2.0, y, n), 8 * n),
+        ("arithmetic.cu", "with_number<Power, float, false, 4>", (a, 2.0, y, n), 8 * n),
         ("arithmetic.cu", "broadcast<Add, float>", (a, b, y, *along, *along, n), 12 * n),
         ("unary.cu", "unary<Negative, float, 4>", (a, y, n), 8 * n),
         ("compare.cu", "compare<Less, float>", (a, b, flags, *along, *along, n), 9 * n),
@@ -51,6 +61,7 @@ def test_bytes_of_the_memory_bound_kernels():
         ("strided_copy.cu", "strided_copy<unsigned int>", (a.view(np.uint32), y.view(np.uint32), *along, 0, n), 8 * n),
         ("strided_copy.cu", "fill<float>", (y, 1.5, n), 4 * n),
         ("cast.cu", "cast<float, __nv_bfloat16>", (a, empty(n, np.uint16), n), 6 * n),
+        ("cast.cu", "cast_packs<float, __nv_bfloat16, 4>", (a, empty(n, np.uint16), n), 6 * n),
     ):
         threads = n // 4 if name.endswith("4>") else n
         report = assert_clean(Kernel(file, name), (threads // 256,), (256,), args)

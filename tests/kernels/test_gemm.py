@@ -30,6 +30,7 @@ FLOAT_TILES = {
 }
 BF16_TILES = {
     "large": product_tiles.LARGE_BF16,
+    "middle": product_tiles.MIDDLE_BF16,
     "small": product_tiles.SMALL_BF16,
     "simulated": product_tiles.SIMULATED_BF16,
 }
@@ -187,11 +188,26 @@ def test_more_products_than_blocks_along_z(monkeypatch):
     K=st.integers(1, 100_000), M=st.integers(1, 5000), N=st.integers(1, 5000), host=st.booleans(), bf16=st.booleans()
 )
 def test_a_split_leaves_no_term_out_and_no_block_idle(K, M, N, host, bf16):
-    tile = product_tiles.gemm_tile(host, bf16, M, N)
-    split = product_tiles.gemm_split(host, tile, M, N, K)
+    tile, split = product_tiles.gemm_tile(host, bf16, M, N, K, split=True)
     splits = launching.blocks(K, split)
     assert split % tile.BK == 0 and (splits - 1) * split < K <= splits * split
     assert splits == 1 or split >= product_tiles.LEAST_SPLIT // 2
+    assert product_tiles.gemm_tile(host, bf16, M, N, K)[1] >= K, "what may not be split is not"
+
+
+@pytest.mark.parametrize(
+    ("shape", "split", "tile", "splits"),
+    [
+        ((12288, 1152, 384), False, product_tiles.LARGE_BF16, 1),
+        ((12288, 384, 1536), False, product_tiles.MIDDLE_BF16, 1),  # LARGE would fill one wave and a tenth of the next
+        ((1024, 384, 384), False, product_tiles.SMALL_BF16, 1),
+        ((1152, 384, 12288), True, product_tiles.LARGE_BF16, 9),  # the gradient of a weight: one whole wave
+        ((384, 384, 12288), True, product_tiles.LARGE_BF16, 28),
+    ],
+)
+def test_a_card_is_filled(shape, split, tile, splits):
+    found, terms = product_tiles.gemm_tile(False, True, *shape, split=split)
+    assert (found, launching.blocks(shape[2], terms)) == (tile, splits)
 
 
 def test_cublas_is_asked_for_the_same_products(monkeypatch):

@@ -86,3 +86,9 @@ extern "C" __global__ void transpose_padded(const float* x, float* y, int n) {
     for (int j = 0; j < 32; j += 8)
         y[(threadIdx.y + j) * n + threadIdx.x] = tile[threadIdx.x][threadIdx.y + j];  // read
 }
+extern "C" __global__ void shared_pairs(float4* y, int step) {
+    __shared__ float4 s[32];
+    s[threadIdx.x] = make_float4(1, 2, 3, 4);
+    __syncthreads();
+    y[threadIdx.x] = s[threadIdx.x / step];  // read
+}

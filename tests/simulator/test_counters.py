@@ -134,6 +134,16 @@ def test_other_shared_patterns(compiler, monkeypatch):
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize(("step", "wavefronts"), [(1, 4), (2, 2), (4, 2), (16, 2), (32, 2), (3, 4)])
+def test_lanes_in_pairs_are_served_by_half_warps(step, wavefronts, compiler, monkeypatch):
+    """Loads of 16 bytes by `step` lanes from one address: an H100 counted 2 in place of 4 where 16 did."""
+    using(compiler, monkeypatch)
+    report = run("shared_pairs", np.zeros(128, F), step)
+    assert one(report, "shared", "read", marked("shared_pairs", "read")).wavefronts_per_request == wavefronts
+    assert one(report, "shared", "write").wavefronts_per_request == 4
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
 def test_transposes(compiler, monkeypatch):
     using(compiler, monkeypatch)
     n = 32

@@ -44,10 +44,14 @@ def card(monkeypatch):
     seen = SimpleNamespace(loaded=[], names=[], launches=[], copies=[])
 
     class Function:
-        max_dynamic_shared_size_bytes = 0
+        ptr, allowed = 12288, 0  # the latter: bytes of shared memory beyond the 48 KB that need no permission
 
         def __call__(self, grid, block, args, shared_mem=0):
-            seen.launches.append((grid, block, args, shared_mem, self.max_dynamic_shared_size_bytes))
+            seen.launches.append((grid, block, args, shared_mem, Function.allowed))
+
+    def allow(pointer, attribute, value):
+        assert (pointer, attribute) == (Function.ptr, 8)  # cuda.h: CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        Function.allowed = value
 
     class Module:
         def load(self, cubin):
@@ -63,7 +67,13 @@ def card(monkeypatch):
             assert name.encode() in seen.loaded[-1]
             return 8192
 
-    monkeypatch.setattr(cupy.cuda.function, "Module", Module)
+    real = cupy.cuda.function
+    for stand_in, cupys in ((Function, real.Function), (Module, real.Module)):  # what a stand-in has, CuPy's must have
+        assert not [
+            name for name in vars(stand_in) if name[0] != "_" and name != "allowed" and not hasattr(cupys, name)
+        ]
+    monkeypatch.setattr(real, "Module", Module)
+    monkeypatch.setattr(cupy.cuda.driver, "funcSetAttribute", allow)
     monkeypatch.setattr(cupy, "ascontiguousarray", lambda array: array)
     monkeypatch.setattr(cupy.cuda.runtime, "memcpy", lambda *args: seen.copies.append(args))
     monkeypatch.setattr(nvrtc, "architecture_of_device", lambda: "sm_80")

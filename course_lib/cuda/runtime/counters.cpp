@@ -122,9 +122,22 @@ static unsigned wavefronts(const uint32_t* offsets, unsigned lanes, unsigned byt
     return busiest;
 }
 
-// Lanes of 8 bytes are served by half-warps, of 16 by quarter-warps. `lane` says which lanes the offsets belong to.
+// Whether lanes that differ in one bit of their number read the same address.
+static bool paired(const uint32_t* offsets, const uint8_t* lane, unsigned lanes, unsigned bit) {
+    uint32_t at[WARP];
+    uint32_t active = 0;
+    for (unsigned i = 0; i < lanes; i++) at[lane[i]] = offsets[i], active |= 1u << lane[i];
+    for (unsigned i = 0; i < lanes; i++)
+        if (active >> (lane[i] ^ bit) & 1 && at[lane[i] ^ bit] != offsets[i]) return false;
+    return true;
+}
+
+// Lanes of 8 bytes are served by half-warps, of 16 by quarter-warps; twice as many where all pairs of lanes, n and n ^ 1 or n and
+// n ^ 2, load from the same address. (forums.developer.nvidia.com/t/unexpected-shared-memory-bank-conflict/77228; an H100 counts
+// so.) `lane` says which lanes the offsets belong to.
 static void count_shared(Instruction* instruction, const uint32_t* offsets, const uint8_t* lane, unsigned lanes) {
     unsigned together = instruction->bytes <= 4 ? 32 : instruction->bytes <= 8 ? 16 : 8;
+    if (together < 32 && !instruction->write && (paired(offsets, lane, lanes, 1) || paired(offsets, lane, lanes, 2))) together *= 2;
     for (unsigned first = 0, end; first < lanes; first = end) {
         end = first + 1;
         while (end < lanes && lane[end] / together == lane[first] / together) end++;

@@ -64,8 +64,9 @@ def _with_number(op: str, functor: str, a, b, out):
     dtype = x.dtype
     y = empty(x, x.shape) if out is None else out
     if y.size:
-        run = _arithmetic(f"with_number<{functor}, {TYPES[dtype.name]}, {str(first).lower()}>")
-        run((blocks(y.size),), (THREADS,), (x, in_dtype(op, number, dtype), y, y.size))
+        width = vector_width(x, y)
+        run = _arithmetic(f"with_number<{functor}, {TYPES[dtype.name]}, {str(first).lower()}, {width}>")
+        run((blocks(y.size, THREADS * width),), (THREADS,), (x, in_dtype(op, number, dtype), y, y.size))
     return y
 
 
@@ -73,7 +74,7 @@ def _arithmetic(name: str):
     """One instance; the usual ones are compiled together."""
     ops = "Add", "Subtract", "Multiply", "Divide", "Power", "Maximum"
     instances("arithmetic.cu", *(f"binary<{op}, float, {width}>" for op in ops for width in (4, 1)),
-           *(f"with_number<{op}, float, {first}>" for op in ops for first in ("true", "false")),
+           *(f"with_number<{op}, float, {first}, 4>" for op in ops for first in ("true", "false")),
            *(f"broadcast<{op}, float>" for op in ops))  # fmt: skip
     return kernel("arithmetic.cu", name)
 

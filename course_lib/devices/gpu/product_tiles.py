@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import itertools
+from functools import cache
+from typing import Any, NamedTuple
 
 from .launching import blocks
 
@@ -63,25 +65,39 @@ SIMULATED_NARROW = Tile(64, 64, 16, 8, 8)  # where half of a tile of 128 columns
 
 # 32 mma for 8 ldmatrix, and 96 KB: the most that every architecture from sm_80 on grants a block.
 LARGE_BF16 = TensorTile(128, 128, 64, 64, 64, 3)
+MIDDLE_BF16 = TensorTile(128, 64, 64, 64, 32, 3)
 SMALL_BF16 = TensorTile(64, 64, 64, 32, 32, 3)
 # The simulator's copies take as long whether one slice or two are on their way.
 SIMULATED_BF16 = TensorTile(64, 64, 64, 32, 32, 2)
 
-ENOUGH_BLOCKS = 128  # about one for each multiprocessor of a large GPU
+MULTIPROCESSORS = 132  # of a large GPU; on a smaller one the last wave of blocks matters less
+# Blocks of a tile that a multiprocessor holds at once, and what it then multiplies in comparison with LARGE: measured on an H100.
+ON_CARD: dict[Tile | TensorTile, tuple[int, float]] = {
+    LARGE: (2, 1.0), SMALL: (4, 0.7), LARGE_BF16: (2, 1.0), MIDDLE_BF16: (3, 0.85), SMALL_BF16: (4, 0.7),
+}  # fmt: skip
 SIMULATED_BLOCKS = 4  # two for each core of a small machine
-LEAST_SPLIT = 256  # terms of a sum that are worth a block of their own
+LEAST_SPLIT = 256  # terms of a sum that are worth a block of their own: as long as a block takes to begin and to end
 
 
-def gemm_tile(host: bool, bf16: bool, M: int, N: int, count: int = 1) -> Tile | TensorTile:
-    """The tile for `count` products of (M, N), on the simulator (host) or a GPU, in float32 or bfloat16."""
+@cache
+def gemm_tile(host: bool, bf16: bool, M: int, N: int, K: int, count: int = 1, split: bool = False) -> tuple[Any, int]:
+    """(the tile, how many of the K terms each block sums) for `count` products (M, K) (K, N), on the simulator (host) or a GPU.
+
+    The terms are a multiple of BK; K or more means that the sum is not split, as it never is unless `split` allows it.
+    """
+    most = K // LEAST_SPLIT if split else 1
     if host:
-        return SIMULATED_BF16 if bf16 else SIMULATED if N > SIMULATED_NARROW.BN else SIMULATED_NARROW
-    large, small = (LARGE_BF16, SMALL_BF16) if bf16 else (LARGE, SMALL)
-    return large if blocks(M, large.BM) * blocks(N, large.BN) * count >= ENOUGH_BLOCKS else small
+        tile = SIMULATED_BF16 if bf16 else SIMULATED if N > SIMULATED_NARROW.BN else SIMULATED_NARROW
+        splits = min(SIMULATED_BLOCKS // max(1, blocks(M, tile.BM) * blocks(N, tile.BN)), most)
+    else:
+        tiles = [tile for tile in ON_CARD if isinstance(tile, TensorTile) == bf16]
+        pairs = itertools.product(tiles, range(1, max(1, most) + 1))
+        tile, splits = min(pairs, key=lambda pair: _time(*pair, M, N, K, count))
+    return tile, tile.BK * blocks(blocks(K, max(1, splits)), tile.BK)
 
 
-def gemm_split(host: bool, tile: Tile | TensorTile, M: int, N: int, K: int) -> int:
-    """How many of the K terms each block sums, a multiple of BK; K or more means that the sum is not split."""
-    wanted = (SIMULATED_BLOCKS if host else ENOUGH_BLOCKS) // max(1, blocks(M, tile.BM) * blocks(N, tile.BN))
-    splits = max(1, min(wanted, K // LEAST_SPLIT))
-    return tile.BK * blocks(blocks(K, splits), tile.BK)
+def _time(tile: Tile | TensorTile, splits: int, M: int, N: int, K: int, count: int) -> float:
+    """How long a GPU takes, in multiply-adds of one multiprocessor: in waves of blocks, the last as long as any."""
+    resident, rate = ON_CARD[tile]
+    waves = blocks(blocks(M, tile.BM) * blocks(N, tile.BN) * count * splits, resident * MULTIPROCESSORS)
+    return waves * (K / splits + LEAST_SPLIT) * resident * tile.BM * tile.BN / rate

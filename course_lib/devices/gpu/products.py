@@ -57,10 +57,10 @@ def _products(a, b, c, M, N, K, transpose_a, transpose_b, many_a=1, many_b=1, ma
     if product_tiles.matmul == "cublas" and not is_host(c):
         _cublas(a, b, c, M, N, K, transpose_a, transpose_b, many_a, many_b, many)
         return
-    tile = product_tiles.gemm_tile(is_host(c), is_bfloat16(a.dtype), M, N, many)
-    split = product_tiles.gemm_split(is_host(c), tile, M, N, K)
+    can_split = many == 1 and c.dtype == np.float32  # parts of a sum are added in float32
+    tile, split = product_tiles.gemm_tile(is_host(c), is_bfloat16(a.dtype), M, N, K, many, can_split)
     flags = bool(transpose_a), bool(transpose_b)
-    if many == 1 and split < K and c.dtype == np.float32:
+    if split < K:
         splits = blocks(K, split)
         partial = empty(c, (splits, M, N))
         _launch("", flags, tile, a, c, M, N, splits, (a, b, partial, M, N, K, 0, 0, split))
@@ -182,7 +182,7 @@ def linear_logsumexp_into(logits, x, weight, bias):
     """The same into logits (*n, N), which may be float32 where x and weight are bfloat16; returns the logsumexp (*n)."""
     n, N = logits.shape[:-1], logits.shape[-1]
     M = math.prod(n)
-    tile = product_tiles.gemm_tile(is_host(x), is_bfloat16(x.dtype), M, N)
+    tile, _ = product_tiles.gemm_tile(is_host(x), is_bfloat16(x.dtype), M, N, x.shape[-1])
     parts = blocks(N, tile.BN) * (tile.BN // tile.warp_columns)
     logsumexp, tops, totals = (empty(x, shape, "float32") for shape in (n, (M, parts), (M, parts)))
     _linear("_logsumexp", x, weight, (_or_nothing(bias), logits, tops, totals), logits)
@@ -197,7 +197,7 @@ def _linear(epilogue: str, x, weight, others: tuple, y) -> None:
     if y.size:
         N, K = weight.shape
         M = y.size // N
-        tile = product_tiles.gemm_tile(is_host(x), is_bfloat16(x.dtype), M, N)
+        tile, _ = product_tiles.gemm_tile(is_host(x), is_bfloat16(x.dtype), M, N, K)
         _launch(epilogue, (), tile, x, y, M, N, 1, (x, weight, *others, M, N, K))
 
 
