@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.cuda import Kernel, asarray, empty, sanitize, zeros
+from course_lib.cuda.profile import bank_conflicts
 from course_lib.devices.gpu.storage import to_bfloat16
 
 MATRIX = 128, 128, 64  # M, N, K of the products that are counted
@@ -144,12 +145,10 @@ def count(version: str, flops: float, launches: list[tuple]) -> Counts:
     shared, memory = ([x for x in lines if x.space == space] for space in ("shared", "global"))
     requests = sum(x.requests for x in memory)
     wavefronts = sum(x.wavefronts_per_request * x.requests for x in shared)
-    # A request of 32 lanes cannot take fewer wavefronts than one for each 4 bytes of a lane.
-    needed = sum(x.requests * max(1.0, x.bytes_requested / x.requests / x.active_lanes / 4) for x in shared)
     sectors = sum(x.sectors_per_request * x.requests for x in memory)
     return Counts(
         version, requests, sectors / requests, moved, sum(x.requests for x in shared), round(wavefronts),
-        round(wavefronts - needed), flops,
+        round(sum(map(bank_conflicts, shared))), flops,
     )  # fmt: skip
 
 

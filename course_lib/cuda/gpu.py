@@ -1,7 +1,7 @@
 """The same launch call on an NVIDIA GPU: NVRTC compiles the text, CuPy launches it.
 
-Written without a GPU at hand. Tested are the compilation (tests/simulator/test_nvrtc.py) and, with stand-ins for the
-arrays and the driver, what is handed to CuPy (tests/simulator/test_gpu_launch.py); no launch has run on a card.
+Tested without a GPU are the compilation (tests/simulator/test_nvrtc.py) and, with stand-ins for the arrays and the driver, what
+is handed to CuPy (tests/simulator/test_gpu_launch.py). What ran on a card: kernels/H100.md.
 """
 
 import re

@@ -163,20 +163,20 @@ def _shared(lines: Sequence[Any]) -> list[Metric]:
         if not (own := _of(lines, "shared", op)):
             continue
         requests, end = sum(line.requests for line in own), f"mem_shared_op_{short}.sum"
-        of_lines = [(line.wavefronts_per_request * line.requests, ideal_wavefronts(line)) for line in own]
-        wavefronts, conflicts = sum(n for n, _ in of_lines), sum(max(0, n - ideal) for n, ideal in of_lines)
+        wavefronts = sum(line.wavefronts_per_request * line.requests for line in own)
         metrics += [
             Metric(f"smsp__inst_executed_op_shared_{short}.sum", requests, f"requests, shared {op}"),
             Metric(f"l1tex__data_pipe_lsu_wavefronts_{end}", round(wavefronts), "wavefronts"),
-            Metric(f"l1tex__data_bank_conflicts_pipe_lsu_{end}", round(conflicts), "of them bank conflicts",
+            Metric(f"l1tex__data_bank_conflicts_pipe_lsu_{end}", round(sum(map(bank_conflicts, own))), "of them bank conflicts",
                    "a GPU also counts here what waits for other reasons"),
         ]  # fmt: skip
     return metrics
 
 
-def ideal_wavefronts(line: Any) -> float:
-    """Wavefronts that a line of shared memory needs without conflicts: one for each 4 bytes of a lane."""
-    return line.requests * max(1.0, line.bytes_requested / max(1.0, line.requests * line.active_lanes) / 4)
+def bank_conflicts(line: Any) -> float:
+    """Wavefronts of a line of shared memory above one for each 4 bytes of a lane, which it needs without conflicts at most."""
+    needed = max(1.0, line.bytes_requested / max(1.0, line.requests * line.active_lanes) / 4)
+    return line.requests * max(0.0, line.wavefronts_per_request - needed)
 
 
 def _lanes(lines: Sequence[Any]) -> list[Metric]:

@@ -141,20 +141,26 @@ def sectors(request: Sequence[Event]) -> int:
 
 
 def wavefronts(request: Sequence[Event]) -> int:
-    """How many times the banks of shared memory must be asked: as often as the busiest has different words.
-
-    Lanes of 8 bytes are served by half-warps, of 16 bytes by quarter-warps.
-    """
-    together = WARP * WORD // max(WORD, min(16, request[0].bytes))
+    """How many times the banks of shared memory must be asked: as often as the busiest has different words."""
+    together = _served_together(request)
     groups: dict[int, set[int]] = defaultdict(set)
     for a in request:
         groups[a.lane // together].update(range(a.offset // WORD, (a.offset + a.bytes - 1) // WORD + 1))
     return sum(max(Counter(word % BANKS for word in words).values()) for words in groups.values())
 
 
+def _served_together(request: Sequence[Event]) -> int:
+    """How many lanes: of 8 bytes half a warp, of 16 bytes a quarter; twice as many where all pairs, n and n ^ 1 or n and n ^ 2, load
+    from the same address (as cuda/runtime/counters.cpp has it)."""
+    together = WARP * WORD // max(WORD, min(16, request[0].bytes))
+    at = {a.lane: a.offset for a in request}
+    paired = any(all(at.get(lane ^ bit, offset) == offset for lane, offset in at.items()) for bit in (1, 2))
+    return 2 * together if together < WARP and request[0].op == "read" and paired else together
+
+
 def _ideal(request: Sequence[Event]) -> int:
     if request[0].space == "shared":
-        together = WARP * WORD // max(WORD, min(16, request[0].bytes))
+        together = _served_together(request)
         return len({a.lane // together for a in request})
     return -(-len({byte for a in request for byte in range(a.offset, a.offset + a.bytes)}) // SECTOR)
 

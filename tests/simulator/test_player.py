@@ -196,3 +196,20 @@ def test_without_scripts_a_still_picture_stands_there(chromium, tmp_path):
     page.goto(f"file://{tmp_path / 'player.html'}")
     assert page.get_by_role("img").get_attribute("alt") == player.picture.alt
     context.close()
+
+
+WIDE = """
+extern "C" __global__ void wide(float4* y, int step) {
+    __shared__ float4 s[32];
+    s[threadIdx.x] = make_float4(1, 2, 3, 4);
+    __syncthreads();
+    y[threadIdx.x] = s[threadIdx.x / step];
+}
+"""
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 8, 32])
+def test_wide_loads_of_pairs_of_lanes_cost_what_the_sanitizer_counts(step):
+    kernel, args = Kernel(WIDE, "wide"), (np.zeros((32, 4), F), step)
+    steps, report = counted(plots.play(kernel, 1, 32, args).steps, sanitize(kernel, 1, 32, args).lines)
+    assert steps == report

@@ -12,6 +12,7 @@ from typing import Any
 
 from course_lib.paths import ROOT, pip_command
 
+MOST_WORKERS = 8  # each with memory of its own on the card
 PLUGIN = ["-p", "course_lib.benchmarks.gpu.on_card"]
 RUNS = {
     # without what launches nothing: tests that only compile (what is launched here is compiled for this card), and of words
@@ -42,8 +43,9 @@ def _pytest(words: list[str]) -> dict[str, Any]:
     if missing := [name for name in ("pytest", "hypothesis") if find_spec(name) is None]:
         raise RuntimeError(f"The tests need {' and '.join(missing)}: {pip_command('test')}")
     began = time.monotonic()
-    command = [sys.executable, "-m", "pytest", "-q", "--no-header", *words]
-    # Without plugins that happen to be here: they belong to notebooks and browsers, and may miss what they need.
+    many = ["-p", "xdist.plugin", "-n", str(min(MOST_WORKERS, os.cpu_count() or 1))] if find_spec("xdist") else []
+    command = [sys.executable, "-m", "pytest", "-q", "--no-header", *many, *words]
+    # Without other plugins that happen to be here: they belong to notebooks and browsers, and may miss what they need.
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     lines = (done.stdout + done.stderr).strip().splitlines() or ["pytest said nothing"]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from course_lib.cuda.kernel import Kernel, is_cupy
 
@@ -54,6 +55,17 @@ def _has_addresses(struct: np.dtype) -> bool:
 
 def pytest_configure(config) -> None:
     Kernel.__call__ = _launch
+
+
+def pytest_sessionfinish(session) -> None:
+    if hasattr(session.config, "workeroutput"):  # a worker of pytest-xdist, whose process ends here
+        session.config.workeroutput["launches"] = counted
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist, which may not be here
+def pytest_testnodedown(node) -> None:
+    for where, count in getattr(node, "workeroutput", {}).get("launches", {}).items():
+        counted[where] += count
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
