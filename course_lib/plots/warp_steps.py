@@ -150,8 +150,8 @@ def wavefronts(request: Sequence[Event]) -> int:
 
 
 def _served_together(request: Sequence[Event]) -> int:
-    """How many lanes: of 8 bytes half a warp, of 16 bytes a quarter; twice as many where all pairs, n and n ^ 1 or n and n ^ 2, load
-    from the same address (as cuda/runtime/counters.cpp has it)."""
+    """How many lanes: of 8 bytes half a warp, of 16 bytes a quarter; twice as many where all pairs, n and n ^ 1 or n and n ^ 2,
+    load from the same address (as cuda/runtime/counters.cpp has it)."""
     together = WARP * WORD // max(WORD, min(16, request[0].bytes))
     at = {a.lane: a.offset for a in request}
     paired = any(all(at.get(lane ^ bit, offset) == offset for lane, offset in at.items()) for bit in (1, 2))
