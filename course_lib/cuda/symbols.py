@@ -129,13 +129,15 @@ def _kernel_symbols(library) -> tuple[str, ...]:
 
 @cache
 def _static_shared(path: Path, text: Source, name: str, kernel: str | None, kernels: tuple[str, ...]) -> int:
-    total = 0
+    total, of_functions = 0, {}
     for symbol in shared_arrays(path):
         if kernel in (owners := [k for k in kernels if _lies_in(symbol.name, k)]):
             total += symbol.size
         elif not owners and _may_use(text, name.split("<")[0].split("::")[-1].strip(), symbol.name):
-            total += symbol.size
-    return total
+            # of a template all instances in the library are here, and no name says which of them this kernel calls
+            array = _owner(symbol.name), plain_name(symbol.name)
+            of_functions[array] = max(symbol.size, of_functions.get(array, 0))
+    return total + sum(of_functions.values())
 
 
 def _lies_in(symbol: str, kernel: str) -> bool:

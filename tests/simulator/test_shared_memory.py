@@ -126,6 +126,29 @@ def test_a_kernel_counts_the_shared_memory_it_can_reach_and_no_other(compiler, m
         Kernel(HOUSE, "too_much")(1, 64, (y,))
 
 
+INSTANCES = """
+template <int N> __device__ float few(float x) {
+    __shared__ float cache[N];
+    cache[threadIdx.x] = x;
+    __syncthreads();
+    return cache[threadIdx.x ^ 1];
+}
+template <int N> __global__ void one(float* y) { y[threadIdx.x] = few<N>(threadIdx.x); }
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_instances_that_were_compiled_together_do_not_add_up(compiler, monkeypatch):
+    """A test of paged attention failed when another, with heads of another size, had been compiled before it."""
+    using(compiler, monkeypatch)
+    kernels = [Kernel(INSTANCES, f"one<{n}>") for n in (8000, 7000)]  # 32,000 and 28,000 bytes
+    for kernel in kernels:
+        y = zeros(32)
+        kernel(1, 32, (y,))
+        np.testing.assert_array_equal(y, np.arange(32) ^ 1)
+    assert symbols.static_shared(kernels[0].compiled(False), "one<8000>") == 32_000
+
+
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_shared_arrays_outside_of_kernels_are_watched(compiler, monkeypatch):
     using(compiler, monkeypatch)
