@@ -19,7 +19,7 @@ from course_lib.coach.repairs import LARGE, size
 from course_lib.coach.sandbox import Sandbox
 from course_lib.coach.steps import Site
 
-SECONDS = 0.3  # of processor time, for the values, and for the trying
+SECONDS = 0.6  # of processor time, for the values, and for the trying
 LAUNCHES = 1.0  # the same for the values of two kernels in one case
 CASES = 3  # failing cases whose values are compared
 ENOUGH = 3  # different numbers, by which a value is known again
