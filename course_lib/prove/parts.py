@@ -87,9 +87,9 @@ BENCH = "course_lib.benchmarks.gpu"
 PARTS = (
     Part("trajectory", "Ten steps of training, beside the CPU", "course_lib.prove.trajectory", 90, _trajectory),
     Part("ops", "Every op, forward and backward, on ragged sizes", f"{BENCH}.kernel_tests", 150, _tests, "ops"),
-    Part("kernels", "Every kernel's values", f"{BENCH}.kernel_tests", 480, _tests, "kernels"),
+    Part("kernels", "Every kernel's values", f"{BENCH}.kernel_tests", 280, _tests, "kernels"),
     Part("copy", "Memory-bound kernels, as a fraction of the copy bandwidth", f"{BENCH}.memory_bound", 80, _copy),
     Part("products", "Products against cuBLAS, attention against PyTorch's", f"{BENCH}.products", 130, _products),
-    Part("step", "The training step of the 12m model, against torch.compile", f"{BENCH}.training_step", 200, _step),
+    Part("step", "The training step of the 12m model, against torch.compile", f"{BENCH}.training_step", 400, _step),
     Part("counters", "Counters of the simulator, beside Nsight Compute's", "course_lib.prove.counters", 60, _counters),
 )

@@ -75,13 +75,17 @@ def test_shared_memory_and_kernels_as_others_declare_them(how, compiler, monkeyp
         np.testing.assert_array_equal(y, np.arange(32)[::-1])
 
 
-HOUSE = """
+LARGE = """
 template <int N> __device__ float large(float x) {
     __shared__ float cache[N];
     cache[threadIdx.x] = x;
     __syncthreads();
     return cache[threadIdx.x ^ 1];
 }
+"""
+HOUSE = (
+    LARGE
+    + """
 namespace tool {
 __device__ float small(float x) {
     __shared__ float few[64];
@@ -109,6 +113,7 @@ __global__ void both(float* y, int past) {
     y[threadIdx.x] = p[past - threadIdx.x];
 }
 """
+)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -126,15 +131,7 @@ def test_a_kernel_counts_the_shared_memory_it_can_reach_and_no_other(compiler, m
         Kernel(HOUSE, "too_much")(1, 64, (y,))
 
 
-INSTANCES = """
-template <int N> __device__ float few(float x) {
-    __shared__ float cache[N];
-    cache[threadIdx.x] = x;
-    __syncthreads();
-    return cache[threadIdx.x ^ 1];
-}
-template <int N> __global__ void one(float* y) { y[threadIdx.x] = few<N>(threadIdx.x); }
-"""
+INSTANCES = LARGE + "template <int N> __global__ void one(float* y) { y[threadIdx.x] = large<N>(threadIdx.x); }"
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)

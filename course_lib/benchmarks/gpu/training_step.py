@@ -2,8 +2,7 @@
 
 Same weights, same batch, same card, same process. Ours is the captured step of `course train`, in float32 and in bfloat16 with
 float32 master weights; PyTorch's is the same model with autocast to bfloat16, scaled_dot_product_attention and fused AdamW,
-once eager and once with torch.compile(mode="max-autotune"), whose products are cuBLAS's: its search among Triton's took longer
-than all else here (an H100 had not ended it after 100 s). Each step ends with its loss on the host.
+once eager and once with torch.compile(mode="max-autotune"). Each step ends with its loss on the host.
 MFU is the floating-point operations of the model (GPTConfig.flops_per_token) over those that the fastest product measured
 here reaches in bfloat16.
 """
@@ -73,8 +72,6 @@ def _theirs(torch, config: GPTConfig, batch: int, compiled: bool) -> Callable[[]
     groups = [{"params": [p for p in model.parameters() if (p.ndim >= 2) == matrix], "weight_decay": decay}
               for matrix, decay in ((True, 0.1), (False, 0.0))]  # fmt: skip
     optimiser = torch.optim.AdamW(groups, lr=RATE, betas=(0.9, 0.95), eps=1e-8, fused=True)
-    if compiled:
-        torch._inductor.config.max_autotune_gemm_backends = "ATEN"
     forward = torch.compile(model, mode="max-autotune") if compiled else model
     random = np.random.default_rng(0)
 

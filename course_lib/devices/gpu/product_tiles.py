@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -76,7 +75,10 @@ ON_CARD: dict[Tile | TensorTile, tuple[int, float]] = {
     LARGE: (2, 1.0), SMALL: (4, 0.7), LARGE_BF16: (2, 1.0), MIDDLE_BF16: (3, 0.85), SMALL_BF16: (4, 0.7),
 }  # fmt: skip
 SIMULATED_BLOCKS = 4  # two for each core of a small machine
-LEAST_SPLIT = 256  # terms of a sum that are worth a block of their own: as long as a block takes to begin and to end
+LEAST_SPLIT = 256  # terms of a sum that are worth a block of their own
+BEGIN_AND_END = 256  # terms that a block on a card could sum in the time that it takes for these
+# The parts of a sum are added in a launch of their own: where multiprocessors would idle, and it saves a third of the time.
+LEAST_ON_CARD, WORTH = 1024, 1.5
 
 
 @cache
@@ -85,14 +87,17 @@ def gemm_tile(host: bool, bf16: bool, M: int, N: int, K: int, count: int = 1, sp
 
     The terms are a multiple of BK; K or more means that the sum is not split, as it never is unless `split` allows it.
     """
-    most = K // LEAST_SPLIT if split else 1
     if host:
         tile = SIMULATED_BF16 if bf16 else SIMULATED if N > SIMULATED_NARROW.BN else SIMULATED_NARROW
+        most = K // LEAST_SPLIT if split else 1
         splits = min(SIMULATED_BLOCKS // max(1, blocks(M, tile.BM) * blocks(N, tile.BN)), most)
     else:
-        tiles = [tile for tile in ON_CARD if isinstance(tile, TensorTile) == bf16]
-        pairs = itertools.product(tiles, range(1, max(1, most) + 1))
-        tile, splits = min(pairs, key=lambda pair: _time(*pair, M, N, K, count))
+        times = {}
+        for tile in (tile for tile in ON_CARD if isinstance(tile, TensorTile) == bf16):
+            idle = split and blocks(M, tile.BM) * blocks(N, tile.BN) < MULTIPROCESSORS
+            for splits in range(1, max(1, K // LEAST_ON_CARD if idle else 1) + 1):
+                times[tile, splits] = _time(tile, splits, M, N, K, count) * (WORTH if splits > 1 else 1.0)
+        tile, splits = min(times, key=times.get)
     return tile, tile.BK * blocks(blocks(K, max(1, splits)), tile.BK)
 
 
@@ -100,4 +105,4 @@ def _time(tile: Tile | TensorTile, splits: int, M: int, N: int, K: int, count: i
     """How long a GPU takes, in multiply-adds of one multiprocessor: in waves of blocks, the last as long as any."""
     resident, rate = ON_CARD[tile]
     waves = blocks(blocks(M, tile.BM) * blocks(N, tile.BN) * count * splits, resident * MULTIPROCESSORS)
-    return waves * (K / splits + LEAST_SPLIT) * resident * tile.BM * tile.BN / rate
+    return waves * (K / splits + BEGIN_AND_END) * resident * tile.BM * tile.BN / rate
