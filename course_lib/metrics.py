@@ -19,8 +19,11 @@ NAME = "metrics.jsonl"
 
 def read(path: str | os.PathLike) -> list[Record]:
     """The records of a log, or of the run in a folder; up to the first line that is not one."""
-    path = Path(path)
-    return [record for record, _ in _lines(path / NAME if path.is_dir() else path)]
+    try:  # and not whether it is a folder first: a run that starts just then makes it one
+        lines = _lines(Path(path, NAME))
+    except NotADirectoryError:
+        lines = _lines(Path(path))
+    return [record for record, _ in lines]
 
 
 def open_at(path: Path, step: int) -> FileIO:

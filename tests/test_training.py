@@ -206,6 +206,18 @@ def test_an_impatient_second_ctrl_c_interrupts_at_once(tiny, tmp_path):
     assert tiny(resume=True, out=tmp_path).step == 12
 
 
+def test_a_log_is_read_while_its_run_makes_the_folder(tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+
+    def late(path, *how):
+        folder.mkdir()
+        return open(path, *how)
+
+    monkeypatch.setattr(metrics, "open", late, raising=False)
+    with pytest.raises(FileNotFoundError, match=metrics.NAME):
+        metrics.read(folder)
+
+
 def test_a_log_that_ran_ahead_is_cut_back(tiny, tmp_path):
     """As after a kill: the log has steps that the checkpoint has not seen, and half a line."""
     whole = tiny(steps=40)
