@@ -1,16 +1,18 @@
 """course_lib.native: what is built once is not built again, what must be built again is, and failures are sentences."""
 
 import ctypes
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from course_lib import native
-from course_lib.native import building
+from course_lib.native import building, files
 from course_lib.native import compiler as compilers
 
 SOURCE = '#include "number.h"\nextern "C" int number() { return NUMBER + EXTRA; }\n'
@@ -55,6 +57,23 @@ def test_sources_flags_and_included_files_are_part_of_the_key(home):
     (folder / "number.cpp").write_text(SOURCE)
     assert number(folder, ("-DEXTRA=1",)) == 8
     assert len(runs) == 3  # the last one was the first one
+
+
+def test_a_file_that_is_written_again_at_once_is_read_again(tmp_path):
+    file = tmp_path / "header.h"
+    for number in range(300):  # of one length, several within a tick of the file system's clock
+        file.write_text(f"int a{number:03d};")
+        seen = files.as_it_is(file)
+        assert files.digest(seen) == hashlib.sha256(file.read_bytes()).hexdigest()
+        assert files.words((seen,)) == {"int", f"a{number:03d}"}
+    then = os.stat(file)
+    time.sleep(0.15)
+    before = files.as_it_is(file)
+    assert files.as_it_is(file) == before, "a settled file is read once"
+    file.write_text("int b000;")
+    os.utime(file, ns=(then.st_atime_ns, then.st_mtime_ns))  # as cp -p would
+    time.sleep(0.15)
+    assert files.as_it_is(file) != before
 
 
 def test_another_compiler_or_version_builds_anew(home):

@@ -7,6 +7,7 @@ import ctypes
 import hashlib
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -200,10 +201,11 @@ def keep(content: str, suffix: str) -> Path:
     return file
 
 
-def _headers() -> list[Path]:
+@cache
+def _headers() -> tuple[Path, ...]:
     """The simulator's own, those without an ending and the linker's script among them, and those of its runtime."""
     included = sorted(path for path in runtime.INCLUDE.rglob("*") if path.is_file())
-    return [*included, *sorted(runtime.RUNTIME.glob("*.h"))]
+    return *included, *sorted(runtime.RUNTIME.glob("*.h"))
 
 
 def parameters(library: Library, name: str) -> list[Parameter]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from course_lib import paths
-from course_lib.native import precompiled
+from course_lib.native import files, precompiled
 from course_lib.native.compiler import Compiler, find_compiler
 from course_lib.native.machine import processor
 
@@ -131,9 +131,9 @@ def load(
 def _key(name, sources, flags, depends, compiler: Compiler) -> str:
     """Hash of the content of the files, the compiler and the flags; where the files lie does not matter."""
     parts = [name, compiler.identity, *BASE_FLAGS, *flags, processor() if "-march=native" in flags else ""]
-    for role, files in (("source", sources), ("depends", depends)):
-        for file in files:
-            parts += [role, Path(file).name, hashlib.sha256(Path(file).read_bytes()).hexdigest()]
+    for role, those in (("source", sources), ("depends", depends)):
+        for file in those:
+            parts += [role, Path(file).name, files.digest(files.as_it_is(file))]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from course_lib.native import files
 from course_lib.native.compiler import Compiler
 
 SUFFIXES = {"gcc": ".gch", "clang": ".pch"}  # zig, a clang, looks for its own headers elsewhere
@@ -19,7 +20,7 @@ REFUSED = re.compile(
 def fitting(flags: Sequence[str], depends: Sequence[Path]) -> tuple[str, ...]:
     """Those of a source's flags that its precompiled header must have been made with: not where to look for other files, what
     to tell the linker, and macros that no header mentions."""
-    names = set(re.findall(r"\w+", "\n".join(path.read_text("utf-8", "replace") for path in depends)))
+    names = files.words(tuple(map(files.as_it_is, depends)))
     return tuple(
         flag
         for flag in flags

@@ -1,7 +1,7 @@
 """Spares wgpu most of its start: the C types that it names are read in one go.
 
-wgpu asks cffi for types by their names, about 30 in a process that launches a kernel. For each new name cffi's parser reads the
-400 names of wgpu.h again, 50 to 100 ms. A function that takes all of them is read once, and knows each. What cffi remembers is
+wgpu asks cffi for types by their names, about 40 in a process that launches a kernel. For each new name cffi's parser reads the
+400 names of wgpu.h again, 40 to 100 ms. A function that takes all of them is read once, and knows each. What cffi remembers is
 its own affair (`_parsed_types`): where that changes, nothing is spared, and nothing fails.
 """
 
@@ -12,7 +12,9 @@ import inspect
 import re
 from functools import cache
 
-NAMED = re.compile(r'"(WGPU\w+)( ?(?:\* ?|\[\]))?"')  # in wgpu's own text: "WGPULimits *", "WGPUCommandBuffer[]"
+# In wgpu's own text: "WGPULimits *", "WGPUCommandBuffer[]", "uint8_t []", "uintptr_t"; callback("void(WGPUDevice const *, ...)"
+NAMED = re.compile(r'"(WGPU\w+|char|u?int\w*_t)( ?(?:\* ?|\[\]))?"')
+CALLED = re.compile(r'callback\(\s*"void\(([^"]+)\)"')
 
 
 @cache
@@ -23,11 +25,22 @@ def learn() -> None:
     with contextlib.suppress(Exception):  # of another version: it learns them one by one, as it would have
         ffi, text = _api.ffi, "".join(map(inspect.getsource, (_api, _helpers, extras)))
         declared = set(ffi.list_types()[0])
-        found = sorted({(name, ending or " *") for name, ending in NAMED.findall(text) if name in declared})
-        names = list(dict.fromkeys(name for name, _ in found))
-        pointers = ffi.typeof(f"void (*)({', '.join(f'{name} *' for name in names)})").args
-        pointer_to = dict(zip(names, pointers, strict=True))
-        for name, ending in found:
+        known = [(name, end) for name, end in NAMED.findall(text) if name in declared or not name.startswith("WGPU")]
+        names = list(dict.fromkeys(name for name, _ in known))
+        called = [
+            taken for taken in dict.fromkeys(CALLED.findall(text)) if set(re.findall(r"WGPU\w+", taken)) <= declared
+        ]
+        every = [*(f"{name} *" for name in names), *(f"void (*)({taken})" for taken in called)]
+        learned = ffi.typeof(f"void (*)({', '.join(every)})").args
+        pointer_to = dict(zip(names, learned, strict=False))
+        for name, end in set(known):
             pointer = pointer_to[name]
-            made = ffi._backend.new_array_type(pointer, None) if ending.endswith("]") else pointer
-            ffi._parsed_types.setdefault(name + ending, (made, False))  # no function
+            if end.endswith("]"):
+                made = ffi._backend.new_array_type(pointer, None)
+            elif end or name.startswith("WGPU"):  # of a struct that is named alone it wants a pointer
+                made, end = pointer, end or " *"
+            else:
+                made = pointer.item
+            ffi._parsed_types.setdefault(name + end, (made, False))  # no function
+        for taken, made in zip(called, learned[len(names) :], strict=True):
+            ffi._parsed_types.setdefault(f"void({taken})", (made, True))
