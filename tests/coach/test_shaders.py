@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from course_lib import devices
+from course_lib import devices, paths
 from course_lib.coach import (
     answering,
     catalogue,
@@ -35,7 +35,7 @@ NAMES = [name for name in catalogue.names() if catalogue.load(name).language == 
 REPLACING = [name for name in NAMES if catalogue.load(name).target]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def ask():
     one = client.Judge()
     yield lambda text, name="bias_gelu_wgsl", **more: client.judged(name, text, judge=one, **more)
@@ -55,6 +55,15 @@ def test_a_right_answer_passes_and_is_counted(ask):
     counts = {count.name: (count.yours, count.ours) for count in verdict.counts}
     assert counts["elements read from workgroup memory"] == (2 * 256 * 32, 2 * 256 * 32)
     assert re.search(r"line +memory", verdict.report)
+
+
+@here
+def test_what_mesa_compiled_is_kept_for_the_next_verdict(ask):
+    if "llvmpipe" not in adapter.adapter_name():
+        pytest.skip("another driver than Mesa's in software keeps what it compiles elsewhere")
+    assert ask(piece("bias_gelu_wgsl").solution).passed
+    kept = paths.cache("shaders") / "mesa_shader_cache"  # all but caches is closed to the process of an answer
+    assert any(path.is_file() for path in kept.rglob("*"))
 
 
 @here
