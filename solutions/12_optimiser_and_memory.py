@@ -149,7 +149,7 @@ __global__ void adamw_single_tensor(float* p, const float* g, float* m, float* v
 # size 8.
 #
 # Arrays that never live at the same time may overlap: every right answer that makes some use of that passes. How small an
-# arena do you find for the 84 arrays of a step?
+# arena do you find for 84 arrays like those of a step?
 
 
 # %% exercise="plan_memory"

@@ -201,12 +201,12 @@ def sharded_adamw(communicator, p, g, m, v, t, rate):
 # %% [markdown]
 # ## 5. Columns, then rows (stretch)
 #
-# Tensor parallel: an MLP on several ranks. Every rank is given all of `x` (T, C), `A` (C, H) and `B` (H, C), but may only
-# multiply by its own part: the columns of A from `rank * H / size` on, and the same rows of B, H / size of each. Return
+# Tensor parallel: an MLP on several ranks. Every rank is given all of `x` (T, C), `A` (C, F) and `B` (F, C), but may only
+# multiply by its own part: the columns of A from `rank * F / size` on, and the same rows of B, F / size of each. Return
 # `gelu(x @ A) @ B` on all ranks.
 #
 # `gelu` is given, and works on each number by itself. The communicator has `all_reduce(x)`. Use it once, with as few numbers
-# as will do. H is a multiple of the number of ranks.
+# as will do. F is a multiple of the number of ranks.
 
 
 # %% exercise="column_then_row"
@@ -214,7 +214,7 @@ def column_then_row(communicator, x, A, B):
     # yours: own columns, GELU, own rows, and the all-reduce in its place
     part = A.shape[1] // communicator.size
     own = slice(communicator.rank * part, (communicator.rank + 1) * part)
-    h = gelu(x @ A[:, own])  # (T, H / size)
+    h = gelu(x @ A[:, own])  # (T, F / size)
     return communicator.all_reduce(h @ B[own])  # (T, C)
     # end
 

@@ -4,6 +4,7 @@ The simulator runs the threads of a block one after the other up to the next bar
 instruction is one request together with the k-th time of its warp's other lanes, and the warps of a block take turns.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -206,12 +207,24 @@ def _mark(found: list[Step], recording: Recording) -> None:
     for issue in recording.report.issues:
         block = _linear(issue.block, grid)
         there = [s for s in found if s.block == block and s.array and f"'{s.array}'" in issue.message]
-        here = [s for s in there if s.line == issue.line]
-        own = [s for s in here if issue.thread and _linear(issue.thread, size) in s.threads]
-        for step in (own or here)[:1]:
+        thread = None if issue.thread is None else _linear(issue.thread, size)
+        element = re.search(r"element (\d+) of", issue.message)
+        for step in _touching([s for s in there if s.line == issue.line], element, thread, own=True)[:1]:
             step.mark, step.partner = f"{issue.kind}: {issue.message}", issue.other_line
-        for step in [s for s in there if s.line == issue.other_line and not s.mark][:1]:
+        other = [s for s in there if s.line == issue.other_line and not s.mark]
+        for step in _touching(other, element, thread, own=False)[:1]:
             step.mark, step.partner = f"{issue.kind}, the other side, of line {issue.line}", issue.line
+
+
+def _touching(steps: list[Step], element: re.Match | None, thread: int | None, own: bool) -> list[Step]:
+    """The steps in which this thread, or any other, touches the element of an issue; all where the recording has none."""
+    number = element and int(element[1])
+    return [
+        step
+        for step in steps
+        for by, one in zip(step.threads, step.elements, strict=True)
+        if (by == thread) == own and number in (None, one)
+    ] or steps
 
 
 def _linear(index: tuple[int, int, int], extent: tuple[int, int, int]) -> int:

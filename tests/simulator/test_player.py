@@ -1,5 +1,6 @@
 """The player of a launch: its steps are the requests that the sanitizer counts, and the page shows just these."""
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -83,6 +84,11 @@ def test_races_and_bank_conflicts_are_marked_where_they_happen():
     player, _ = tree(barrier="")
     marked = {s.line: s.mark for s in player.steps if s.mark}
     assert set(marked) == {4, 7} and all(mark.startswith("race") for mark in marked.values())
+    one, other = (s for s in player.steps if s.mark)
+    by = [{(e, t) for e, t in zip(s.elements, s.threads, strict=True)} for s in (one, other)]
+    meeting = {e for e, t in by[0] for f, u in by[1] if e == f and t != u}
+    told = int(re.search(r"element (\d+)", one.mark + other.mark)[1])
+    assert told in meeting and "write" in (one.op, other.op), "both sides of one race"
     tiled = plots.play(Kernel(TILE, "transposed"), 1, (8, 8), (np.ones((8, 8), F), np.zeros((8, 8), F)))
     assert {s.line: s.mark for s in tiled.steps if s.mark} == {6: "2-way bank conflict"}
     assert "2-way bank conflict in line 6" in tiled.picture.alt

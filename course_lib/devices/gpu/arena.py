@@ -6,8 +6,9 @@ that arrays that live at the same time never overlap and all others may. From th
 place. Nothing trusts the plan blindly: an array that was not foreseen, or whose place is still lived in, is made the ordinary
 way, and the next step is written down again.
 
-The plan is the greedy one that the field uses (Pisarchyk and Lee 2020, "Efficient memory management for deep neural net
-inference", section 4.2): the largest first, each at the lowest place that is free for as long as it lives.
+The plan is greedy, a variant of what the field uses (Pisarchyk and Lee 2020, "Efficient memory management for deep neural net
+inference", who take the smallest gap that fits): the largest first, each at the lowest place that is free for as long as it
+lives.
 """
 
 from __future__ import annotations

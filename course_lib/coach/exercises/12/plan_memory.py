@@ -73,7 +73,7 @@ exercise = Exercise(
     cases=cases,
     check=check,
     compared=False,
-    goals=[Goal("size of the arena for 84 arrays of a step", lambda answer: block_of(mountain(), answer(list(mountain()))))],
+    goals=[Goal("size of the arena for 84 arrays", lambda answer: block_of(mountain(), answer(list(mountain()))))],
     hints=(
         "The simplest right answer: try the offset 0, then the end of each array that is already placed and lives at the same "
         "time.",

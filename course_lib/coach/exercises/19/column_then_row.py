@@ -12,8 +12,8 @@ def gelu(x):
 
 
 def cases(random):
-    def case(label, ranks, T, C, H):
-        return Case(label, ranks, *(random.normal(size=shape).round(1) for shape in ((T, C), (C, H), (H, C))))
+    def case(label, ranks, T, C, F):
+        return Case(label, ranks, *(random.normal(size=shape).round(1) for shape in ((T, C), (C, F), (F, C))))
 
     yield Case("two ranks, all sizes small", 2, np.array([[1.0]]), np.array([[1.0, -2.0]]), np.array([[3.0], [4.0]]))
     yield case("one rank", 1, 2, 2, 4)
@@ -78,7 +78,7 @@ exercise = Exercise(
     h = np.zeros((len(x), A.shape[1]))
     h[:, own] = gelu(x @ A[:, own])
     return communicator.all_reduce(h) @ B
-""", "The result is right, but the ranks exchange the hidden layer, H numbers for each token, and then each multiplies by "
+""", "The result is right, but the ranks exchange the hidden layer, F numbers for each token, and then each multiplies by "
               "all of B. Multiply by your own rows first, and exchange y: C numbers for each token.",
               when=lambda seen: seen.got[1] > seen.expected[1] and np.allclose(seen.got[0], seen.expected[0]),
               once="right, with more bytes than y has"),
