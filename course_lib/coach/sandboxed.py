@@ -137,11 +137,9 @@ class Runner:
         if self.exercise.is_kernel:  # compiled here
             answers.launched(self.exercise)
             writable += [paths.cache("native"), paths.cache("answers")]
-        if (
-            self.exercise.language == "wgsl"
-        ):  # Mesa's driver in software keeps here what it has compiled, most of a verdict
-            writable.append(shaders := paths.cache("shaders"))
-            os.environ["MESA_SHADER_CACHE_DIR"] = str(shaders)
+        if self.exercise.language == "wgsl":
+            writable.append(paths.cache("shaders"))
+            os.environ["MESA_SHADER_CACHE_DIR"] = str(writable[-1])  # compiling is most of a verdict; it keeps the result here
         self.watch = borrowed.Watch(self.exercise, text, self.file)
         guard.limit(self.exercise.seconds)
         guard.shut_off(writable)
