@@ -139,7 +139,9 @@ class Runner:
             writable += [paths.cache("native"), paths.cache("answers")]
         if self.exercise.language == "wgsl":
             writable.append(paths.cache("shaders"))
-            os.environ["MESA_SHADER_CACHE_DIR"] = str(writable[-1])  # compiling is most of a verdict; it keeps the result here
+            os.environ["MESA_SHADER_CACHE_DIR"] = str(
+                writable[-1]
+            )  # compiling is most of a verdict; it keeps the result here
         self.watch = borrowed.Watch(self.exercise, text, self.file)
         guard.limit(self.exercise.seconds)
         guard.shut_off(writable)
