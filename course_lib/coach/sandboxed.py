@@ -138,10 +138,9 @@ class Runner:
             answers.launched(self.exercise)
             writable += [paths.cache("native"), paths.cache("answers")]
         if self.exercise.language == "wgsl":
+            # To compile is most of a verdict. Mesa's driver keeps the result, where it may write.
             writable.append(paths.cache("shaders"))
-            os.environ["MESA_SHADER_CACHE_DIR"] = str(
-                writable[-1]
-            )  # compiling is most of a verdict; it keeps the result here
+            os.environ["MESA_SHADER_CACHE_DIR"] = str(writable[-1])
         self.watch = borrowed.Watch(self.exercise, text, self.file)
         guard.limit(self.exercise.seconds)
         guard.shut_off(writable)
