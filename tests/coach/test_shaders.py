@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -61,9 +62,12 @@ def test_a_right_answer_passes_and_is_counted(ask):
 def test_what_mesa_compiled_is_kept_for_the_next_verdict(ask):
     if "llvmpipe" not in adapter.adapter_name():
         pytest.skip("another driver than Mesa's in software keeps what it compiles elsewhere")
-    assert ask(piece("bias_gelu_wgsl").solution).passed
+    began = time.time()
+    assert not ask(
+        changed("bias_gelu_wgsl", "y[i] = ", f"y[i] = {began:.3f} * ")
+    ).passed  # a text that nobody compiled before
     kept = paths.cache("shaders") / "mesa_shader_cache"  # all but caches is closed to the process of an answer
-    assert any(path.is_file() for path in kept.rglob("*"))
+    assert any(path.stat().st_mtime >= began - 1 for path in kept.rglob("*") if path.is_file())
 
 
 @here

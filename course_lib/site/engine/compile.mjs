@@ -19,7 +19,7 @@ const CHECKED = ['-DSIM_CHECKED', '-fsanitize=thread', '-fsanitize=array-bounds,
   '-fsanitize-recover=array-bounds,object-size,integer-divide-by-zero'];
 // Each branch keeps its lines, and what a loop reads again in each pass, beside what it writes, counts in each, as by g++.
 // A loop stays one, as by g++, also where the text says `#pragma unroll`: of each copy of a barrier in it the code generator makes
-// one more place at which a thread may wait, and those took 20 of the 27 s of a verdict on `state_in_registers`.
+// one more place at which a thread may wait, and those took 23 of the 27 s of a verdict on `state_in_registers`.
 const ROLLED = options(['-pragma-unroll-threshold=1']);
 const PASSES = options(['-hoist-common-insts=false', '-sink-common-insts=false', '-enable-tail-merge=false', '-tsan-instrument-read-before-write=1', '-licm-mssa-optimization-cap=0',
   '-tsan-instrument-atomics=0', '-tsan-instrument-func-entry-exit=0']);
