@@ -35,7 +35,8 @@ def slot_of_row(table, j, rows):
 # In [multi-head latent attention](../notebooks/glossary.md#multi-head-latent-attention) the key of a token with the latent c is
 # `w_uk[h] @ c`. `q` (H, d) holds a query for each of H heads, and `w_uk` (H, d, K) the matrices. Return an array (H, K): for
 # each head the vector whose product with c is the score `q[h] @ (w_uk[h] @ c)`, whatever c is. So nobody needs the keys. For
-# the query `[1, 2]` and the matrix `[[1, 0, 3], [0, 1, 1]]` it is `[1, 2, 5]`. `np` is NumPy.
+# the query `[1, 2]` and the matrix `[[1, 0, 3], [0, 1, 1]]` it is `[1, 2, 5]`. `np` is NumPy. A loop over the heads will do, or
+# `np.einsum`, which multiplies arrays along axes that you name by letters, and adds up over each letter the result lacks.
 
 
 # %% exercise="absorb_query" lecture=true
