@@ -15,7 +15,7 @@ from course_lib.model_config import PRESETS
 COMPUTE = ("float32", "bfloat16")
 OPTIMISERS = ("adamw", "muon")
 SCHEDULES = ("linear", "cosine")
-CREDITS = ("facts", "fault", "group")
+CREDITS = ("facts", "fault", "group", "kept")
 REQUESTS = "requests"  # what fine-tuning learns from unless a text is given
 
 
@@ -44,7 +44,9 @@ class Settings:
     start: str | None = None  # a run whose weights this one begins from: fine-tuning (tuning/)
     lora: int = 0  # rank of the changes that are trained in place of the weights; 0 trains the weights
     reward: str | None = None  # what texts are rewarded for, in place of being shown any (tuning/reward.py)
-    credit: str = "group"  # to all tokens of a text; "fault": to the one that went wrong; "facts": to each fact's
+    credit: str = (
+        "group"  # to all tokens; "kept": to those of the best texts; "fault": the wrong one; "facts": a fact's
+    )
     temperature: float = 1.0  # at which texts are written to be judged
     kl: float = 0.0  # weight of KL(model || start) beside the reward
     passes: int = 1  # updates from the same texts, with PPO's clipped ratio from the second on

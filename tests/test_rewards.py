@@ -162,6 +162,27 @@ def test_group_credit_is_the_standardised_reward_up_to_the_end():
     assert np.nansum(np.abs(reward.group_credit([0.5, 0.5], [2, 2], 2))) == 0
 
 
+def test_kept_credit_is_supervised_learning_from_the_best_texts():
+    """Its gradients are those of the model's loss on these texts alone."""
+    model = GPT(GPTConfig(layers=1, heads=2, channels=16, context=8, vocab_size=11))
+    random = np.random.default_rng(0)
+    idx = random.integers(0, 11, (4, 6)).astype(np.int32)
+    lengths = [6, 3, 5, 6]
+    tokens = np.where(np.arange(6)[None] < np.array(lengths)[:, None], random.integers(0, 11, (4, 6)), data.IGNORE)
+    credit = reward.kept_credit([0.5, 2.0, 2.0, -0.2], lengths, 6)
+    assert np.isfinite(credit).sum(1).tolist() == [0, 3, 5, 0] and np.nanmin(credit) == np.nanmax(credit) == 1
+    policy.policy_gradient(
+        policy.log_probabilities(model(idx).reshape(-1, 11), tokens.reshape(-1)), credit.reshape(-1)
+    ).backward()
+    found = [one.grad.numpy() for one in model.parameters()]
+    for one in model.parameters():
+        one.grad = None
+    model.loss(idx[1:3], tokens[1:3].astype(np.int32)).backward()
+    for one, other in zip(found, model.parameters(), strict=True):
+        np.testing.assert_allclose(one, other.grad.numpy(), atol=1e-6)
+    assert np.nansum(np.abs(reward.kept_credit([1, 1], [2, 2], 2))) == 0
+
+
 def test_fault_credit_blames_one_token_and_sums_to_nothing():
     credit = reward.fault_credit([None, 2, 0], [4, 5, 3], 5)
     assert np.nansum(credit) == pytest.approx(0, abs=1e-12)
@@ -424,13 +445,15 @@ TUNE = {"batch": 16, "validation_rows": 8, "display": progress.Quiet(), "device"
 @pytest.mark.parametrize("credit", recipes.CREDITS)
 def test_a_reward_that_is_easy_to_please_rises(start, tmp_path, credit):
     """Length is pleased within some steps; stories are not told by so small a model: there each text's fault ends its credit."""
-    what = "length" if credit == "group" else "possible"
+    whole = credit in ("group", "kept")
+    what = "length" if whole else "possible"
     done = tuning.train(start=start, out=tmp_path / "r", reward=what, credit=credit, steps=25, peak=3e-3, **TUNE)
     assert {"reward", "entropy", "val_loss"} <= done.records[-1].keys()
-    if credit == "group":
+    if whole:
         shown = [record["reward"] for record in done.records]
         assert np.mean(shown[-5:]) > np.mean(shown[:5]) + 0.1
-        assert all(record["credited"] == record["tokens"] for record in done.records)
+        credited, tokens = (sum(record[name] for record in done.records) for name in ("credited", "tokens"))
+        assert credited == tokens if credit == "group" else credited < tokens / 2  # kept: one text of a step, as a rule
     else:  # most say nothing that could have been told, so that they are blamed early, and learn to go on for longer
         assert all(TUNE["batch"] <= record["credited"] < record["tokens"] for record in done.records)
         early, late = (sum(record["credited"] for record in part) for part in (done.records[:5], done.records[-5:]))
@@ -438,7 +461,8 @@ def test_a_reward_that_is_easy_to_please_rises(start, tmp_path, credit):
 
 
 @pytest.mark.parametrize(
-    "also", [{}, {"kl": 0.1}, {"pretraining": 0.3, "passes": 2}, {"credit": "fault"}, {"credit": "facts"}]
+    "also",
+    [{}, {"kl": 0.1}, {"pretraining": 0.3, "passes": 2}, {"credit": "fault"}, {"credit": "facts"}, {"credit": "kept"}],
 )
 def test_a_stopped_run_goes_on_to_the_same_bits(start, tmp_path, also):
     whole, parts = tmp_path / "whole", tmp_path / "parts"

@@ -1,7 +1,7 @@
 """What a text is worth, told by the story judge; and credit: which of its tokens earned that.
 
     earned = REWARDS["stories"](text)                     of the whole text
-    credit = group_credit(rewards, lengths, width)        of each token
+    credit = group_credit(rewards, lengths, width)        of each token; or kept_credit, fault_credit
     facts, fault = told(text)                             what `fact_credit` gives credit for
 
 The judge knows the grammar, so its word is exact. Rewards that are worse on purpose stand beside it: a model soon
@@ -83,6 +83,16 @@ def group_credit(rewards: Sequence[float], lengths: Sequence[int], width: int) -
     r = np.asarray(rewards, np.float64)
     advantages = (r - r.mean()) / r.std() if r.std() > 1e-9 else np.zeros(len(r))  # (B,)
     return spread(advantages[:, None] * np.ones(width), lengths)
+
+
+def kept_credit(rewards: Sequence[float], lengths: Sequence[int], width: int) -> np.ndarray:
+    """The texts that earned most are examples, each token of theirs counts 1, and the others are thrown away: with these credits
+    the loss is that of supervised fine-tuning. (Rejection sampling: Touvron et al. 2023, arXiv 2307.09288, section 3.2.3)
+
+    -> (B, width), nan behind a text's end and in texts that are thrown away; all zeros where all earned the same."""
+    r = np.asarray(rewards, np.float64)
+    best = r == r.max()  # (B,)
+    return spread(np.full((len(r), width), float(not best.all())), np.where(best, lengths, 0))
 
 
 def fault_credit(faults: Sequence[int | None], lengths: Sequence[int], width: int) -> np.ndarray:
