@@ -75,7 +75,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many tests were skipped and why, so that no skip goes unseen."""
+    """Say which notebooks are the reader's, where a test failed; and how many were skipped and why, so that none goes unseen."""
+    if terminalreporter.stats.get("failed"):
+        from course_lib.coach import update
+
+        if changed := update.changed_notebooks():
+            terminalreporter.write_line("")
+            terminalreporter.write_line(
+                f"Not as they came with the course: {', '.join(changed)}. If you worked in them, some tests fail for that alone. "
+                "`.venv/bin/course update` sets your copies aside, and brings the course's own back."
+            )
     skipped = terminalreporter.stats.get("skipped", [])
     if not skipped:
         return

@@ -1,4 +1,4 @@
-"""What conftest.py promises: peers only with --peers, skips counted in a sentence, the summary line last."""
+"""What conftest.py promises: peers only with --peers, a sentence on skips and on the reader's notebooks, the summary last."""
 
 import re
 import shutil
@@ -46,6 +46,21 @@ def test_skips_are_counted_in_a_sentence_and_the_summary_comes_last(tmp_path):
         assert "1 because: compares with PyTorch" in sentence
         assert "1 because: the moon is not full" in sentence
         assert re.search(r"1 passed, 2 skipped in ", lines[-1])
+
+
+def test_where_a_test_failed_it_says_which_notebooks_are_the_readers(tmp_path):
+    failing = """
+from course_lib.coach import update
+
+update.changed_notebooks = lambda: CHANGED
+
+def test_fails():
+    assert not CHANGED, "and so it fails"
+"""
+    for changed in ([], ["notebooks/03_neural_networks.ipynb"]):
+        (tmp_path / "test_failing.py").write_text(failing.replace("CHANGED", repr(changed)))
+        said = [line for line in run(tmp_path) if line.startswith("Not as they came")]
+        assert len(said) == len(changed) and all(changed[0] in line and "course update" in line for line in said)
 
 
 def test_peers_run_when_asked_for_and_are_never_missing_in_silence(tmp_path):

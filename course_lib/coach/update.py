@@ -20,11 +20,11 @@ FOLDERS = ("notebooks/", "exercises/", "solutions/")
 
 def run() -> int:
     """Update the course; returns an exit status."""
-    if shutil.which("git") is None or not (ROOT / ".git").exists():
+    if not _is_clone():
         print("This folder is not a clone made with git, so it cannot update itself: clone the course anew beside it,")
         print("and copy your folder exercises/mine/ there.")
         return 1
-    aside = _set_aside(_changed_notebooks())
+    aside = _set_aside(changed_notebooks())
     before = _git("rev-parse", "HEAD").stdout
     pulled = _git("pull", "--ff-only", "--quiet")
     if pulled.returncode:
@@ -67,8 +67,10 @@ def after() -> int:
     return 0
 
 
-def _changed_notebooks() -> list[str]:
+def changed_notebooks() -> list[str]:
     """Notebooks of the course that differ from what was committed, as paths in the clone."""
+    if not _is_clone():
+        return []
     listed = _git("diff", "--name-only", "-z", "HEAD", "--", *FOLDERS).stdout
     return [path for path in listed.split("\0") if path.endswith(".ipynb")]
 
@@ -97,6 +99,10 @@ def _bring_back(aside: dict[str, Path]) -> None:
 def _place(aside: dict[str, Path]) -> str:
     first_path, first_copy = next(iter(aside.items()))
     return str(Path(str(first_copy).removesuffix(first_path)).relative_to(state.folder().parent))
+
+
+def _is_clone() -> bool:
+    return shutil.which("git") is not None and (ROOT / ".git").exists()
 
 
 def _git(*words: str) -> subprocess.CompletedProcess:
