@@ -43,7 +43,7 @@ def install_command(what: str) -> str:
 def no_compiler() -> str:
     """What it means that there is no C++ compiler, and how to get one."""
     return (
-        "There is no C++ compiler: everything works without one, on plain NumPy, only slower. "
+        "There is no C++ compiler: without one the models train on plain NumPy, only slower, and the CUDA kernels need one. "
         f"To get one: {install_command('compiler')} (or by pip: make lab COMPILER=zig)."
     )
 

@@ -1,4 +1,4 @@
-// Cross-entropy of logits against targets, in nats: loss forward, and loss and gradient in one pass.
+// Cross-entropy of logits against targets, in nats: loss forward, and loss and gradient in one kernel.
 //
 // The probabilities are never stored: a row's largest logit and sum of exp(logit - largest) are enough for its loss, and for
 // its gradient, element by element. The row is read in chunks, so any vocabulary will do.

@@ -6,7 +6,7 @@
 //   float4: a quarter of the instructions to load and store, and 16 sectors for each, all of them used.
 //   A is transposed on its way to shared memory, k along the rows, so that a thread's numbers of A are consecutive too.
 //   A thread's TM x TN elements are groups of 4 x 4 interleaved with those of other lanes: eight lanes read 128 consecutive bytes.
-//   With four words of padding there are no bank conflicts: a float4 request takes its 4 wavefronts, a scalar one takes 1.
+//   With four words of padding there are no bank conflicts: a float4 request takes 2 wavefronts for a and 4 for b, a scalar one 1.
 //   Double buffering: global memory is read while the other slice is multiplied, with one barrier for each slice instead of two.
 // Bytes: 4 (M K N / BN + K N M / BM + M N).   FLOPs: 2 M N K.
 // Architectures: sm_75 and newer.

@@ -5,7 +5,7 @@
 // Gained over version 7, by four changes:
 //   mma specifies which lane holds what, so the sums go from registers to C, without a detour through shared memory.
 //   cp.async copies 16 bytes from global to shared memory while the warp computes: a pipeline of STAGES slices.
-//   ldmatrix loads four 8 x 8 blocks in one instruction, as fragments of mma; a wmma load takes one for each number.
+//   ldmatrix loads four 8 x 8 blocks in one instruction, as fragments of mma; a wmma load takes several.
 //   The rows of a slice are swizzled: the 16-byte chunk p of row r is stored at p ^ (r % 8). The eight rows of a block are then in
 //   eight different groups of banks, and each request takes its 4 wavefronts, without any padding.
 // Bytes: 2 (M K N / BN + K N M / BM) + 4 M N.   FLOPs: 2 M N K.

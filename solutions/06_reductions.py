@@ -61,8 +61,8 @@ __global__ void sum_of_8_lanes(const float* x, float* y) {
 #
 # `min_max_scale` moves each row to between 0 and 1: the smallest number becomes 0, the largest 1. For the row `[2, 6, 3]` y is
 # `[0, 1, 0.25]`. A block of 64 threads owns a row, finds the largest in shared memory (SRAM of its multiprocessor), and then the
-# smallest in the *same* shared memory. Run the cell first, and read the report. (`block_reduce` in the lecture ends with a
-# barrier that looks useless. It is there because of this.)
+# smallest in the *same* shared memory. (`fmaxf` and `fminf` give the larger and the smaller of two floats.) Run the cell first,
+# and read the report. (`block_reduce` in the lecture ends with a barrier that looks useless. It is there because of this.)
 
 # %% exercise="min_max_scale" lecture=true
 r"""

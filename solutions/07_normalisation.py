@@ -8,8 +8,8 @@
 # ## What a weight and a bias undo
 #
 # Which learned weight and bias would give a row back as it was? For a row `x` of shape (C,), return two numbers `weight, bias`
-# such that `layernorm(x) * weight + bias` is `x` again. Mind the `1e-5`. For `[1, 3]` they are about
-# `1` and `2`.
+# such that `layernorm(x) * weight + bias` is `x` again. (For one row: all rows share them, so no weight undoes two that differ
+# in scale.) Mind the `1e-5`. For `[1, 3]` they are about `1` and `2`.
 
 # %% exercise="undo_norm" lecture=true
 def undo_norm(x):

@@ -107,7 +107,7 @@ def tile_loads(T, block, tile):
 # %% [markdown]
 # ## A butterfly among 16 lanes
 #
-# A row of `x` has 16 numbers, so each warp has two rows, and each lane one number, `m`. Afterwards every lane shall have the
+# A row of `x` has 16 numbers, so each warp has two rows, and each lane one number, `m`. Afterwards every lane must have the
 # largest number *of its row*. The rows must not mix.
 
 # %% exercise="half_warp_max" lecture=true

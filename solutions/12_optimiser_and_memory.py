@@ -52,7 +52,7 @@ __global__ void norm_squares(const float* g, float* partial, int n) {
 # ## Rounded away
 #
 # `weight` is a number that bfloat16 can hold. Return True if adding `update` in bfloat16 leaves it as it is, else False.
-# `ml_dtypes.bfloat16(x)` rounds a number. A weight of 1 loses an update of 0.001. One of 1/128 would not.
+# `ml_dtypes.bfloat16(x)` rounds a number. A weight of 1 loses an update of 0.001, but not one of 1/128.
 
 
 # %% exercise="is_lost" lecture=true

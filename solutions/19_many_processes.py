@@ -102,8 +102,8 @@ def windows_of_rank(step, rank, size, count):
 # ## Find the fault: a log that hangs
 #
 # `losses` lists the losses of this rank, one for each step. In every second step, 0, 2, 4 and so on, rank 0 writes down the
-# mean over all ranks; the other ranks return an empty list. With one rank everything is well. With two, nothing happens any
-# more: the run is in a deadlock. Run the cell, read which rank waits in which line, and fix it.
+# mean over all ranks; the other ranks return an empty list. With one rank everything is well. With two real processes nothing
+# happens any more: a deadlock. Virtual ranks stop at once. Run the cell, read which rank calls what in which line, and fix it.
 
 
 # %% exercise="logged_means" lecture=true

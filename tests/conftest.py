@@ -80,10 +80,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         from course_lib.coach import update
 
         if changed := update.changed_notebooks():
+            more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
             terminalreporter.write_line("")
             terminalreporter.write_line(
-                f"Not as they came with the course: {', '.join(changed)}. If you worked in them, some tests fail for that alone. "
-                "`.venv/bin/course update` sets your copies aside, and brings the course's own back."
+                f"Not as they came with the course: {', '.join(changed[:3])}{more}. If you worked in them, some tests fail for that "
+                "alone. `.venv/bin/course update` sets your copies aside, and brings the course's own back."
             )
     skipped = terminalreporter.stats.get("skipped", [])
     if not skipped:

@@ -56,7 +56,7 @@ class Corpus:
         documents = "" if self.documents is None else f"{self.documents:,} documents, "
         lines = [
             f"{self.name}: {documents}{len(self.train.tokens):,} tokens to train on; "
-            f"{self.validation.scored:,} others to validate on",
+            f"{self.validation.scored:,} other tokens to validate on",
             f"vocabulary: {self.tokenizer.vocab_size:,} tokens; windows of {self.context} tokens",
         ]
         if self.floor is not None:
