@@ -83,7 +83,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
             terminalreporter.write_line("")
             terminalreporter.write_line(
-                f"Not as they came with the course: {', '.join(changed[:3])}{more}. If you worked in them, some tests fail for that "
+                f"Not as they came with the course: {', '.join(changed[:3])}{more}. If you worked in them, tests fail for that "
                 "alone. `.venv/bin/course update` sets your copies aside, and brings the course's own back."
             )
     skipped = terminalreporter.stats.get("skipped", [])
