@@ -147,6 +147,17 @@ def test_reductions_agree_with_numpy(shape, data):
     assert np.array_equal(tensor.argmax(last).numpy(), values.argmax(last))
 
 
+def test_what_is_reduced_may_be_empty_where_that_has_an_answer():
+    empty = Tensor(np.zeros((0, 3)))
+    assert empty.mean(1).shape == (0,) and empty.max(1, keepdims=True).shape == (0, 1)
+    assert empty.sum(0).numpy().tolist() == [0, 0, 0]
+    for what in ("mean", "max"):
+        with pytest.raises(ValueError, match=f"{what} of no elements has no answer"):
+            getattr(empty, what)()
+        with pytest.raises(ValueError, match=f"{what}: axis 5 does not exist"):
+            getattr(empty, what)(5)
+
+
 def test_equal_largest_elements_share_the_gradient():
     x = Tensor([1.0, 3.0, 3.0], requires_grad=True)
     x.max().backward()
@@ -168,7 +179,7 @@ WRONG = {
     "reshape": (lambda: Tensor(np.ones(6)).reshape(4, 2), ValueError, r"6 elements do not fit the shape \(4, 2\)"),
     "reshape two unknown": (lambda: Tensor(np.ones(6)).reshape(-1, -1), ValueError, "6 elements"),
     "transpose": (lambda: Tensor(np.ones((2, 3))).transpose(0, 0), ValueError, "once"),
-    "axis": (lambda: Tensor(np.ones((2, 3))).sum(2), ValueError, "Axis 2"),
+    "axis": (lambda: Tensor(np.ones((2, 3))).sum(2), ValueError, "axis 2 .* numbered -2 to 1"),
     "index": (lambda: Tensor(np.ones((2, 3)))[2], IndexError, "Index 2"),
     "too many indices": (lambda: Tensor(np.ones((2, 3)))[0, 0, 0], IndexError, "3 indices"),
     "index by text": (lambda: Tensor(np.ones(2))["a"], IndexError, "cannot be indexed"),

@@ -65,7 +65,9 @@ def _given(op: str, axis, count: int) -> tuple[int, ...]:
     axes = [a + count if a < 0 else a for a in given]
     wrong = [a for a, i in zip(given, axes, strict=True) if not 0 <= i < count]
     if wrong:
-        raise ValueError(f"{op}: axis {wrong[0]} does not exist in an array of {count} axes.")
+        raise ValueError(
+            f"{op}: axis {wrong[0]} does not exist: there are {count} axes, numbered {-count} to {count - 1}."
+        )
     if len(set(axes)) < len(axes):
         raise ValueError(f"{op}: an axis stands twice in axis={axis}.")
     return tuple(sorted(axes))

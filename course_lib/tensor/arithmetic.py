@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Self
 
+from course_lib.devices.axes import reduced_shape
 from course_lib.tensor import shapes
 from course_lib.tensor.recording import Strided, from_array, record, unbroadcast, view_of
 
@@ -96,18 +97,18 @@ class Arithmetic(Strided):
 
     def sum(self, axis=None, keepdims: bool = False) -> Self:
         """Sum over all axes, one axis or a tuple of axes."""
-        ops, shape, kept = self.ops, self.shape, _kept_shape(self.shape, axis)
+        ops, shape, kept = self.ops, self.shape, reduced_shape("sum", self.shape, axis, keepdims=True)
         return record("sum", (self,), ops.sum(self.array(), axis, keepdims),
                       lambda dy: (_spread(ops, dy, kept, shape),))  # fmt: skip
 
     def mean(self, axis=None, keepdims: bool = False) -> Self:
         """Mean over all axes, one axis or a tuple of axes."""
-        count = self.size // max(math.prod(_kept_shape(self.shape, axis)), 1)
-        return self.sum(axis, keepdims) * (1.0 / count)
+        means = math.prod(reduced_shape("mean", self.shape, axis, keepdims=True))
+        return self.sum(axis, keepdims) * (means / self.size if means else 1.0)
 
     def max(self, axis=None, keepdims: bool = False) -> Self:
         """Largest element. Its gradient is divided equally between equal largest elements."""
-        x, ops, shape, kept = self.array(), self.ops, self.shape, _kept_shape(self.shape, axis)
+        x, ops, shape, kept = self.array(), self.ops, self.shape, reduced_shape("max", self.shape, axis, keepdims=True)
         y = ops.max(x, axis, keepdims)
 
         def backward(dy):
@@ -193,13 +194,6 @@ def _matrix(x: Strided):
         if transposed.is_contiguous():
             return transposed.array(), True
     return x.array(), False
-
-
-def _kept_shape(shape: tuple[int, ...], axis) -> tuple[int, ...]:
-    """The shape of a reduction with its axes kept as 1."""
-    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = {shapes.axis_index(a, len(shape)) for a in axes}
-    return tuple(1 if i in axes else length for i, length in enumerate(shape))
 
 
 def _spread(ops, dy, kept: tuple[int, ...], shape: tuple[int, ...]):
