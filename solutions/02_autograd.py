@@ -190,8 +190,7 @@ def local_gradients(operation, inputs):
 #
 # For `dy = [[1, 10]]`, `x = [[2, 3]]` and `weight = [[1, 2], [3, 4]]`: `dx` is `[[31, 42]]`, `dweight` is `[[2, 3], [20, 30]]`,
 # and `dbias` is `[1, 10]`. All are NumPy arrays of one dtype. Two of every three multiplications of a layer happen here: one
-# product in the forward pass, two in the backward pass. (In our solution `fit` only checks shapes and reads their letters; you
-# can do without.)
+# product in the forward pass, two in the backward pass.
 
 # %% exercise="linear_backward"
 # include course_lib/devices/reference/layers.py linear_backward: three gradients, each with the shape of its own tensor

@@ -36,7 +36,7 @@ def one_layer(W1, b1, W2, b2):
 # ## A log that survives
 #
 # Write logsumexp for one row: `scores` is a NumPy array in float32, and the result is the log of the sum of `exp` of its
-# numbers. Scores may be as large as 1000 or as low as −1000. `logsumexp(np.array([0, 0], np.float32))` is log 2 = 0.693.
+# numbers. Scores may be far above 1000 or far below −1000. `logsumexp(np.array([0, 0], np.float32))` is log 2 = 0.693.
 
 
 # %% exercise="safe_logsumexp" lecture=true
@@ -111,7 +111,7 @@ def momentum_steps(point, gradients, rate, keep):
 # - `logsumexp`, `(n,)`: the log of the sum of exp of each row (of all rows), which the backward pass will need.
 #
 # Both are NumPy numbers or arrays of the dtype of `logits`. For `logits = [[0., 0.]]` and `targets = [0]` the loss is log 2 =
-# 0.693, and logsumexp is `[0.693]`. Scores may be as large as 1000 or as low as −1000. `np` is NumPy. (In our solution
+# 0.693, and logsumexp is `[0.693]`. Scores may be far above 1000 or far below −1000. `np` is NumPy. (In our solution
 # `np.flatnonzero(condition)` gives the indices at which a condition holds, and `np.asarray(x, dtype)` makes an array of that
 # dtype.) Your function will be the loss of every training run.
 
@@ -142,8 +142,7 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
 #
 # First draw the parameter towards 0, `p *= 1 - learning_rate * decay`, then take the step of the lecture. `eps` is added to the
 # root. For one parameter 1.0, gradient 4.0, moments 0, learning rate 0.1, and no decay, the parameter becomes 0.9. Every
-# training of the course takes its steps here. (`np` is NumPy, and `np.minimum(a, b)` is the smaller of two. In our solution
-# `fit` only checks shapes; you can do without.)
+# training of the course takes its steps here. (`np` is NumPy, and `np.minimum(a, b)` is the smaller of two.)
 
 # %% exercise="adamw_update"
 # include course_lib/devices/reference/optimiser.py adamw_step: one step for each parameter array, in place

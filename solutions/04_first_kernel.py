@@ -37,8 +37,8 @@ __global__ void write_index(int* y) {
 # %% [markdown]
 # ## One thread for each number
 #
-# Your first kernel in CUDA. `scale` multiplies every number of `x` by `s` and writes the product to `y`. Both arrays have `n`
-# numbers. It is launched in blocks of 32 threads, with enough blocks for all numbers.
+# Now the kernel of this chapter. `scale` multiplies every number of `x` by `s` and writes the product to `y`. Both arrays have
+# `n` numbers. It is launched in blocks of 32 threads, with enough blocks for all numbers.
 
 # %% exercise="scale" lecture=true
 r"""

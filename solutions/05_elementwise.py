@@ -204,8 +204,9 @@ def measure_roofline(work, device, clock, moved, flops):
 # ## 6. One kernel for six operations (stretch)
 #
 # `binary` writes `y[i] = Op::of(a[i], b[i])` for `n` numbers, whatever operation `Op` is: the lecture shows the list. A
-# thread takes N consecutive numbers of both arrays with one instruction each, and the last ones one by one. It is launched
-# in blocks of 64 threads, with N = 4 and N = 1. All additions and multiplications of tensors of one shape run through this
+# thread takes N consecutive numbers of both arrays with one instruction each, and the last ones one by one. The type T
+# is float, int or long long. It is launched in blocks of 64 threads, with packs of 16 bytes (N = 4, or 2 for long long) and with
+# N = 1. All additions and multiplications of tensors of one shape run through this
 # kernel.
 
 # %% exercise="binary"
@@ -219,8 +220,9 @@ def measure_roofline(work, device, clock, moved, flops):
 # sigmoid of z. With F = 1, the row `[2, 3]` becomes 2 times sigmoid(2) times 3, which is 5.2848.
 #
 # A thread owns `N` consecutive numbers of y from number `N i` on, and y has `size` numbers in all. Where do their gates begin in
-# x, and where their ups? With N = 4, F is a multiple of 4, so a pack never lies in two rows. It is launched in blocks of 64
-# threads. It is the activation of modern language models, ours of the preset `modern-12m` too.
+# x, and where their ups? With N = 4, F is a multiple of 4, so a pack never lies in two rows. Read and write packs: for 16
+# rows of 64, no more than 12 bytes may move for each number of y. It is launched in blocks of 64 threads. It is the activation
+# of modern language models, ours of the preset `modern-12m` too.
 
 # %% exercise="swiglu_forward"
 # given kernels/swiglu.cu sigmoid
@@ -311,7 +313,7 @@ def measure_roofline(work, device, clock, moved, flops):
 #
 # `where` writes a number of `a` where its `condition` is true, and of `b` elsewhere; each of the three has a view, as in
 # exercise 12. Someone wrote it as a sum: condition times a, plus (1 - condition) times b. That is right for all ordinary
-# numbers. In the model, it sets scores that a word must not see to -inf. Run the cell, and look at these scores.
+# numbers. In the model, it sets scores that a word must not see to -inf. Run the cell, and look at all the other scores.
 
 # %% exercise="where"
 # include kernels/compare.cu where: fix this line

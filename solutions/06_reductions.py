@@ -203,12 +203,12 @@ def see_weighted(m, l, total, x, value):
 # and `y`, of shape (outer, parts, inner), holds one result for each part. With `[[1, 2], [3, 4], [5, 6]]` as one (1, 3, 2)
 # array, `Sum`, and parts of 2 numbers, y is `[[4, 6], [5, 6]]`.
 #
-# Along x there is a thread for each of the outer * inner columns: thread i owns column i % inner of matrix i / inner. Along y
-# there are `gridDim.y` blocks, among which the parts are divided: a thread takes part `blockIdx.y`, and then every
-# `gridDim.y`-th. A part begins with `nothing`: 0 for sums, the lowest number for maxima. `Op::of(a, b)` combines two numbers,
-# and `(A)` converts a number to the type of the results. The goal is at most 4 sectors for each request, with at most 4 of the
-# 32 lanes idle, for 8 matrices of 16 x 32. The gradient of every bias and every weight of a norm ends here: a training step
-# launches it for every layer.
+# In the x direction of the grid there is a thread for each of the outer * inner columns: thread i owns column i % inner of matrix
+# i / inner. In its y direction there are `gridDim.y` blocks, among which the parts are divided: a thread takes part
+# `blockIdx.y`, and then every `gridDim.y`-th. A part begins with `nothing`: 0 for sums, the lowest number for maxima.
+# `Op::of(a, b)` combines two numbers, and `(A)` converts a number to the type of the results. The goal is at most 4 sectors for
+# each request, with at most 4 of the 32 lanes idle, for 8 matrices of 16 x 32. The gradient of every bias and every weight of a
+# norm ends here: a training step launches it for every layer.
 
 # %% exercise="reduce_columns"
 # include kernels/reduce_columns.cu reduce_columns: each of your parts, number by number
@@ -218,7 +218,8 @@ def see_weighted(m, l, total, x, value):
 #
 # `x` has the shape (outer, n, inner), and the kernel loops over its middle axis: thread i owns result i, one for each of the
 # outer * inner columns, and `y[i]` is the *index* of the largest number in that column, 0 to n - 1; of several equal ones the
-# first. The numbers of a column lie `inner` apart, as in exercise 4. A nan (not a number) counts as larger than all others.
+# first. The numbers of a column lie `inner` apart, as in exercise 4. A nan (not a number) counts as larger than all numbers, and
+# of several nan the first counts.
 # With the column `[3, 7, 7]`, y is 1. There are `results` columns. This kernel finds the likeliest next token.
 
 # %% exercise="argmax"
@@ -266,10 +267,11 @@ def see_weighted(m, l, total, x, value):
 # `course.versions("softmax_forward")` draws them under a roofline.
 #
 # A tool for it: `Row<THREADS, N, ITEMS> own;` is a row in registers, of which each thread holds `own.COUNT` numbers.
-# `own.load(row, S, -INFINITY)` reads the first S numbers of a row (beyond them it holds -INFINITY), `own.store(row, S)`
-# writes them, `own[e]` is the thread's e-th number, from 0 to COUNT - 1, and `own.column(e)` is the index of its column.
-# `visible(row, S, T)` says how many columns a row sees; in all others y is 0. (`__launch_bounds__(THREADS)` promises the
-# compiler how many threads a block has.) The model's probabilities over the vocabulary come from this kernel.
+# `own.load(row, S, -INFINITY)` reads the first S numbers of a row (beyond them it holds -INFINITY; if you load fewer than S, the
+# last pack of N may also hold numbers that come after them), `own.store(row, S)` writes them, `own[e]` is the thread's e-th
+# number, from 0 to COUNT - 1, and `own.column(e)` is the index of its column. `visible(row, S, T)` says how many columns a row
+# sees; in all others y is 0. (`__launch_bounds__(THREADS)` promises the compiler how many threads a block has.) The model's
+# probabilities over the vocabulary come from this kernel.
 
 # %% exercise="softmax_forward"
 # given kernels/softmax.cu visible

@@ -137,7 +137,8 @@ __global__ void partial_bias_gradient(const float* dy, float* partial, int rows,
 #
 # `normalise` gets a row `x` that is loaded already. Set `mean` and `rstd`, which is 1 / sqrt(variance + eps), and replace
 # each `x[e]` by the normalised number times `weight[e]` plus `bias[e]`. The row `[1, 2, 3]`, with weights of 1 and a bias of
-# 0, becomes about `[-1.22, 0, 1.22]`. The kernel under it does the rest. It runs 13 times in every step of the model.
+# 0, becomes about `[-1.22, 0, 1.22]`. The kernel under it does the rest. `normalise` runs 13 times in every step of
+# the model.
 
 # %% exercise="layernorm_forward"
 # include kernels/include/layernorm_row.cuh normalise: set mean and rstd, and normalise the row
@@ -178,7 +179,8 @@ __global__ void partial_bias_gradient(const float* dy, float* partial, int rows,
 # `total` of exercise 3 was used twice: in the norm, and later as the residual stream. The upstream gradient of the second use
 # is `dtotal`; it may be null, and then it counts as 0. `dx` is the sum of the gradients of both uses.
 #
-# You have `normalise_backward(x, dy, w, dweight, dbias, C, mean, rstd)` of exercise 2. `partial` has a row for each block: 2
+# Block b owns the same rows as in exercise 3. Read each number once: at most 1.15 times the 16 bytes for each. You have
+# `normalise_backward(x, dy, w, dweight, dbias, C, mean, rstd)` of exercise 2. `partial` has a row for each block: 2
 # C numbers, dweight and then dbias, or C numbers if `has_bias` is false.
 
 # %% exercise="residual_layernorm_backward"

@@ -184,7 +184,7 @@ __global__ void warp_matmul(const __nv_bfloat16* A, const __nv_bfloat16* B, floa
 # use each index once. That is a swizzle.
 #
 # One count: at most 4 wavefronts for each request to shared memory, the fewest that 32 lanes with 16 bytes each can need;
-# at most 4 of them may idle. (The tiles of kernel 8, and of attention in bfloat16, are swizzled in this way.)
+# at most 4 of the lanes may idle. (The tiles of kernel 8, and of attention in bfloat16, are swizzled in this way.)
 
 # %% exercise="swizzled_columns"
 r"""
@@ -247,9 +247,9 @@ __global__ void matmul_backward_a(const __nv_bfloat16* dC, const __nv_bfloat16* 
 # ## 5. Challenge: a short product with few bytes (stretch)
 #
 # C (M, N) = A (M, K) B (K, N) with bfloat16 inputs and float32 sums, as in exercise 1. M and N are multiples of 64, K of 16. A
-# block has 128 threads, four warps, and computes 64 x 64 numbers of C. The count is the bytes that it moves for 64 x 64 matrices;
-# 32,768 is the least. In ours each warp reads what it needs directly from global memory. How near can you come? Your tries are
-# remembered.
+# block has 128 threads, four warps, and computes 64 x 64 numbers of C: blocks along x for the columns, along y for the rows.
+# The count is the bytes that it moves for 64 x 64 matrices; 32,768 is the least. In ours each warp reads what it needs directly
+# from global memory. How near can you come? Your tries are remembered.
 
 # %% exercise="matmul_wmma_few_bytes"
 r"""

@@ -4,8 +4,8 @@
 # The lecture: [09 Epilogues](../notebooks/09_epilogues.ipynb). Here you write epilogues of the course's products. The model
 # uses those of exercises 1, 4, 5 and 6; of the norm and the residual, 2 and 3, the lecture says why not.
 #
-# All of them are a struct with `operator()(row, column, sums)`. `sums` is a `float4`: four consecutive elements of a row of the
-# product, the first at `(row, column)`. You have:
+# All of them but exercise 5 are a struct with `operator()(row, column, sums)`. `sums` is a `float4`: four consecutive elements
+# of a row of the product, the first at `(row, column)`. In exercises 1 to 4 and 6 you have:
 #
 # | | |
 # |---|---|
@@ -13,8 +13,8 @@
 # | `bias.added_to(four, column)` | of `Bias`: the four with the bias of their columns, or as they are if there is no bias |
 # | `a + b`, `make_float4(x, y, z, w)` | two float4 added; one made of four numbers |
 #
-# Most of each cell is given: `Rows` and `Bias` above, the kernel below. `template <class T>` lets the same text serve for
-# float and for numbers of 16 bits.
+# Most of each of these cells is given: `Rows` and `Bias` above, the kernel below. `template <class T>` lets the same text serve
+# for float and for numbers of 16 bits.
 
 # %% [markdown]
 # ## Scale and mask as an epilogue
@@ -110,7 +110,7 @@ def logsumexp_of_parts(m, l):
 # ## 3. Find the fault: the wrong way round
 #
 # The product, plus the bias, plus the residual with the same index. Run the cell, and read the report. What would a test with
-# square matrices have found?
+# matrices of 64 x 64 have found?
 
 # %% exercise="gemm_residual"
 # given kernels/include/epilogues.cuh rows

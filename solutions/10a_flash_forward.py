@@ -169,8 +169,8 @@ __global__ void half_warp_max(const float* x, float* y) {
 # Write the loop of a block over its tiles: those that any of its queries attends to, and no others. All threads of the block
 # together load each tile of `TILE` keys and values into `k_tile` and `v_tile`. Then every thread calls `see` for each key
 # that its query attends to: `see(own, key, value, out, m, l)`, as in the lecture, with `key` and `value` pointing into the
-# tiles. A tile begins at key `start`, which may be a multiple of `TILE`. q, k, v and y are (T, D). The block has 32
-# threads; T can be any number.
+# tiles. Let each tile begin at a key `start` of your choice; a multiple of `TILE` will do. q, k, v and y are (T, D). The block
+# has 32 threads; T can be any number.
 #
 # With `W` = 1 each word attends to itself alone, and y equals v. The count is the number of bytes moved for 256 words and W =
 # 20.

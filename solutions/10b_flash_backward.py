@@ -135,7 +135,7 @@ __global__ void weight_received(const float* scores, const float* logsumexp, flo
 #   key is used from query `first - past` on (and no query comes before number 0). The goal on bytes needs it.
 # - The weights `p[r][c]` and the gradients `ds[r][c]`, made from query times key and dy times value as before. But here both
 #   are needed, so masked weights must become 0 as well. The row's logsumexp is `lse`, its delta `row_delta`. Masked is key `key +
-#   c` if it is `S` or more, or comes after `past + query`; and a row that is no query, `query >= T`.
+#   c` if it is `S` or more or, if `causal`, comes after `past + query`; and a row that is no query, `query >= T`.
 # - The two sums over the queries of the tile: dv is the sum of the weights times dy, dk of the gradients times q. Both
 #   matrices are in shared memory, `p_tile` and `ds_tile`, with a row for each query, and so are `q_tile` and `dy_tile`. For
 #   the product of one such tile, transposed, and another, there is `multiply_transposed`. For example,

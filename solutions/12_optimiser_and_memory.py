@@ -154,7 +154,7 @@ __global__ void adamw_single_tensor(float* p, const float* g, float* m, float* v
 
 # %% exercise="plan_memory"
 def plan_memory(lives):
-    # yours: any offsets without overlap pass; then find a smaller arena
+    # yours: any right offsets that use some memory twice pass; then find a smaller arena
     offsets = [0] * len(lives)
     placed = []
     for i in sorted(range(len(lives)), key=lambda i: (-lives[i][0], lives[i][1])):

@@ -243,10 +243,10 @@ def count_parameters(layers, channels, context, vocab):
 # %% [markdown]
 # ## 8. Challenge: attention in little memory (stretch)
 #
-# The score matrix grows with the square of the text's length. With T = 512 it has 262,144 numbers, though the result has only
-# 16,384. It need not be stored all at once. Write causal attention for one head: `q`, `k` and `v` are (T, D), and so is the
-# result; token t attends to the keys 0 to t, and scores are divided by the square root of D. Two tokens with q = k = `[[2,
-# 0], [0, 2]]` and v = `[[1, 0], [0, 1]]` give `[1, 0]` and about `[0.06, 0.94]`.
+# The score matrix grows with the square of the text's length. With T = 512 and D = 32 it has 262,144 numbers, though the result
+# has only 16,384. It need not be stored all at once. Write causal attention for one head: `q`, `k` and `v` are (T, D), and so
+# is the result; token t attends to the keys 0 to t, and scores are divided by the square root of D. Two tokens with q = k =
+# `[[2, 0], [0, 2]]` and v = `[[1, 0], [0, 1]]` give `[1, 0]` and about `[0.06, 0.94]`.
 #
 # Any right answer passes. The verdict measures the peak memory, the result included, and records your attempts. How low can you
 # get? Flash attention, in Part II, is the same challenge on a GPU.

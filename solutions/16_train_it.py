@@ -159,9 +159,9 @@ def exponential_moving_average(losses, keep):
 # ## 4. Challenge: without a network (stretch)
 #
 # How good can a model be that only counts? `fit(text, characters)` gets about 30,000 characters of stories, and a list of all
-# characters that occur. It returns a function `probabilities`. This is called with the beginning of another story, `before`,
-# and returns a dict: a probability above 0 for each of `characters`, that it is the next character of the story. They
-# sum to 1.
+# characters that can occur, some perhaps not in `text`. It returns a function `probabilities`. This is called with the beginning
+# of another story, `before`, which is empty at first, and returns a dict: a probability above 0 for each of `characters`, that
+# it is the next character of the story. They sum to 1.
 #
 # For `fit("aab", ["a", "b"])`, `probabilities("a")` could be `{"a": 0.5, "b": 0.5}`, since each of them came once after an a.
 # The verdict measures the mean surprise, −log p, at 600 characters. Uniform guessing would be about 4 nats per character, a

@@ -103,7 +103,7 @@ def greedy_decoding(model, ids, count):
 # row: the same shape. At temperature 0 the largest logit of a row gets probability 1 and all others 0; if several are the
 # largest, the first gets it.
 #
-# Logits can be as large as 1000 and as low as -1000, and nothing may overflow. `softmax([[1, 0]], 0.5)` is about
+# Logits can be far above 1000 and far below -1000, and nothing may overflow. `softmax([[1, 0]], 0.5)` is about
 # `[[0.88, 0.12]]`; `logits` comes as a NumPy array, and `np` is NumPy. With your answers in place of
 # ours, `generate` calls your function for each token.
 

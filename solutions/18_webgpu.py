@@ -125,10 +125,10 @@ fn as_fraction(@builtin(global_invocation_id) id: vec3<u32>) {
 # after the other). Every barrier needs *uniform control flow*: all 256 threads of the workgroup reach it, or none.
 #
 # Then write the kernel. Its group is number `group_index(group, groups)`, and that is its row. How many numbers of the row
-# are not masked? Without a mask (`CAUSAL` is false) all S; with it, row `row % T` of T rows has the first `S - T + row % T +
-# 1`. y is $e^{x - m} / \sum e^{x - m}$ for those, where m is the largest of them, and 0 for the rest. `args.lowest` is minus
-# infinity, which has no literal in WGSL. There may be more groups than rows: `row` may be out of bounds. `select(a, b,
-# condition)` is b where the condition is true, else a.
+# are not masked? Call it `seen`. Without a mask (`CAUSAL` is false) all S; with it, row `row % T` of T rows has the first `S -
+# T + row % T + 1`. y is $e^{x - m} / \sum e^{x - m}$ for those, where m is the largest of them, and 0 for the rest.
+# `args.lowest` is minus infinity, which has no literal in WGSL. There may be more groups than rows: `row` may be out of bounds.
+# `select(a, b, condition)` is b where the condition is true, else a.
 #
 # For the row [0, 0, 1] the result is [0.2119, 0.2119, 0.5761]. The operation `softmax_forward` of the device `webgpu` is this
 # kernel.
@@ -165,8 +165,8 @@ fn as_fraction(@builtin(global_invocation_id) id: vec3<u32>) {
 # ## 4. Find the fault: a sum of 256 threads (stretch)
 #
 # Clipping needs the global norm of the gradients: each group adds up the squares of up to 8192 numbers and writes one sum
-# to `partial`. In `group_sum` two lines were moved. On many GPUs the result is even right, most of the time. Run the cell,
-# read the report, and fix it. (`group_sum` is also tried with two calls, one right after the other.)
+# to `partial`. In `group_sum` one barrier was moved, and two others are gone. On many GPUs the result is even right, most of
+# the time. Run the cell, read the report, and fix it. (`group_sum` is also tried with two calls, one right after the other.)
 
 # %% exercise="workgroup_sum"
 # given kernels/include/reduce.wgsl tree
@@ -211,8 +211,8 @@ fn as_fraction(@builtin(global_invocation_id) id: vec3<u32>) {
 # `u32`, the first in the lower 16 bits. `unpack2x16float(word)` gives both, as a `vec2<f32>` with components `x` and `y`.
 #
 # `x` has `(n + 1) / 2` words, and y gets the `n` floats. If n is odd, the upper half of the last word is unused. The kernel
-# is launched with **fewer threads than words**: `groups.x * 64` of them, and thread i takes words i, i + `groups.x * 64`, ...
-# This is a *grid-stride loop*: one launch works for any n.
+# may be launched with **fewer threads than words**, or with more: `groups.x * 64` of them, and thread i takes words i, i +
+# `groups.x * 64`, ... This is a *grid-stride loop*: one launch works for any n.
 
 # %% exercise="unpack_float16"
 r"""
@@ -245,7 +245,7 @@ fn unpack_float16(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_wor
 # threads), what is in workgroup memory (up to 16,384 bytes) and what in registers. Out of bounds, take a and b as 0, and do not
 # write y.
 #
-# It passes when it is right. Then lower the bytes that are read from storage buffers, and plot your attempts by
+# It passes when it is right. Then lower the bytes that are read from and written to storage buffers, and plot your attempts by
 # `course.versions("matmul_wgsl")`: 128 x 96 numbers of y with K = 80 need 192,512 bytes at least, if each group reads its
 # slices of a and b just once.
 
@@ -261,7 +261,7 @@ struct Args {
 @group(0) @binding(2) var<storage, read> b: array<f32>;
 @group(0) @binding(3) var<storage, read_write> y: array<f32>;
 
-// yours: workgroup arrays for slices of a and b, if you need them; and the kernel `product`
+// yours: workgroup arrays for slices of a and b, if you need them; and the kernel `matmul`
 const SLICE = 8u;
 var<workgroup> of_a: array<array<f32, 64>, SLICE>; // column of the slice, row of the tile
 var<workgroup> of_b: array<array<f32, 64>, SLICE>;

@@ -165,7 +165,7 @@ def logged_means(communicator, losses):
 #
 # `ring_reduce_scatter(communicator, chunks)` and `ring_all_gather(communicator, chunk)` are given: they do what exercises 1
 # and 2 ask for. `np.array_split(row, n)` cuts an array into n pieces that are as equal as possible, even if n does not divide
-# its length. `np` is NumPy.
+# its length. What is sent is counted. `np` is NumPy.
 
 # %% exercise="ring_all_reduce"
 # include course_lib/parallel/ring.py ring_all_reduce: cut, reduce-scatter, all-gather, put together

@@ -131,7 +131,7 @@ def best_scale(groups, shrinks):
 #
 # WGSL has no bytes, but it has shifts. Each of `n` words holds eight codes, the first in its lowest four bits. Four words
 # make a group of 32, with a scale of its own. Write the 8 n weights: `y[k]` is the group's scale times (code - 8). One thread
-# for each word, or more.
+# for each word, and perhaps some more.
 
 # %% exercise="unpack_int4"
 r"""

@@ -73,7 +73,7 @@ def compose_steps(first, then):
 # %% [markdown]
 # ## 1. A recurrence by a scan
 #
-# `a` and `b` are (rows, T), and block `row` owns a row. Write `h[t] = a[t] h[t - 1] + b[t]`, where the `h` before the first
+# `a` and `b` are (rows, T), and each block owns a row. Write `h[t] = a[t] h[t - 1] + b[t]`, where the `h` before the first
 # step is `state`. THREADS threads take THREADS steps at a time, a tile; and the state after a tile is the one before the next.
 # With a `[2, 2]`, b `[1, 1]` and start 1, h is `[3, 7]`.
 #
@@ -231,8 +231,8 @@ __global__ void segmented_sums(const float* x, const int* heads, float* y) {  //
 # chunk of 16 steps the state must become what it is before the next one. It is the new S of `one_chunk` in the lecture:
 #
 # - `chunk.over[c]` is the decay of row c over the whole chunk,
-# - `u[t]` is what step t writes into this column, and `chunk.to_end[t]` the key under which: already times its decay to the
-# end of the chunk,
+# - `u[t]` is what step t writes into this column, and `chunk.to_end[t]` is the key under which it does, already times its decay
+# to the end of the chunk,
 # - `add_own(S, row, number, lane)` adds row[c] times the number to each row c that this lane holds.
 #
 # Steps beyond T have a decay of 1 and write 0, so you need not ask for them. Without a state before it, q and k `[1, 1]`, v

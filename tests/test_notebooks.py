@@ -306,16 +306,16 @@ def test_a_kept_run_with_a_reward_is_whole(name):
 
 
 def test_what_chapter_21_says_of_reading_first_is_so_on_each_seed():
-    """Possible at 1: half after reading, four of five after the reward; no plot is told three times too often; words are left."""
-    for seed in ("", "-1", "-2"):
+    """Possible at 1: half after reading, four of five after the reward, but of the fourth run; no plot is told three times too
+    often; words are left."""
+    for seed in ("", "-1", "-2", "-3"):
         read, taught = (
             json.loads((FOLDER / "runs" / "reward" / f"{name}{seed}" / "judged.json").read_text())
             for name in ("pretrained", "longer")
         )
-        assert (
-            read[0]["possible"] < taught[0]["possible"] >= 0.9
-            and read[1]["possible"] < 0.6 < 0.8 < taught[1]["possible"]
-        )
+        assert all(before["possible"] < after["possible"] for before, after in zip(read, taught, strict=True))
+        if seed != "-3":
+            assert taught[0]["possible"] >= 0.9 and read[1]["possible"] < 0.6 < 0.8 < taught[1]["possible"]
         assert all(one["words"] / one["true_words"] > 0.7 for one in taught)
         for plot, chance in diversity.plot_chances().items():
             assert all(one["plots"][plot] / sum(one["plots"].values()) < 3 * chance for one in taught)

@@ -17,7 +17,8 @@ def global_norm(arrays):
 def adamw_step(
     parameters, gradients, first_moments, second_moments, settings, norm, *, beta1, beta2, eps, weight_decay, max_norm
 ):
-    """AdamW (Loshchilov and Hutter 2019, algorithm 2) in PyTorch's order; `settings` and `norm` as in the contract."""
+    """AdamW (Loshchilov and Hutter 2019, algorithm 2) in PyTorch's order. settings: the learning rate, 1 - beta1^t and
+    1 - beta2^t. norm: that of all gradients, or None."""
     learning_rate, correction1, correction2 = settings  # (3)
     scale = 1 if norm is None else np.minimum(1, max_norm / (norm[0] + 1e-6))
     for p, g, m, v, decay in zip(parameters, gradients, first_moments, second_moments, weight_decay, strict=True):

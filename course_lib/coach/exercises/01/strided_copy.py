@@ -36,7 +36,7 @@ def own_copy(answer, x, shape, strides, offset):
         )
     if isinstance(result, np.ndarray) and not result.flags.c_contiguous:
         raise Refused(
-            "The rows of the result do not lie one after the other in memory: np.array and .copy() of a transposed view keep "
+            "The rows of the result do not lie one after the other in memory: np.array and np.copy of a transposed view keep "
             "its order. Write the numbers out row after row, as np.ascontiguousarray does."
         )
     return result

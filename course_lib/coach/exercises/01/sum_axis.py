@@ -29,8 +29,8 @@ def right(numbers, shape, axis):
 
 
 ADJACENT = (
-    "You add up adjacent elements. Only along the last axis are the terms of a sum adjacent; along any other they lie `inner` "
-    "elements apart."
+    "You add up adjacent elements. Only along the last axis are the terms of a sum adjacent; along any other they lie as far "
+    "apart as the axes behind it have elements, math.prod(shape[axis + 1:])."
 )
 
 exercise = Exercise(

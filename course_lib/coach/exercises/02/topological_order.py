@@ -117,7 +117,7 @@ exercise = Exercise(
             stack.append((node, True))
             stack += [(parent, False) for parent, number in node.parents]
     return order
-""", "An input that needs no gradient has no edge: its entry in `parents` is None.",
+""", "An input that needs no gradient has no pair: its entry in `parents` is None.",
               when=lambda seen: seen.label == "an input without a gradient" and "None" in seen.error),
         Wrong(Changed(("return order", "return order[::-1]")), generic="which it was made from"),
         Wrong("""def topological_order(root):

@@ -70,9 +70,10 @@ exercise = Exercise(
     call=steps,
     hints=(
         "The lecture did it by hand for one parameter. Here the same lines stand in a loop over five lists that belong together.",
-        "Write into them: m[...] = beta1 * m + (1 - beta1) * g, the same for v with g * g. `settings` has the two divisors.",
+        "Write into them: m[...] = beta1 * m + (1 - beta1) * g, the same for v with beta2 and g * g. `settings` has the two "
+        "divisors.",
         "p *= 1 - learning_rate * decay; then m and v; then p -= learning_rate * (m / settings[1]) / (np.sqrt(v / settings[2]) "
-        "+ eps). Before: g = g * scale, in a new array.",
+        "+ eps). Before, if `norm` is given: g = g * min(1, max_norm / (norm[0] + 1e-6)), in a new array.",
     ),
     example='''def momentum_step(parameters, gradients, velocities, learning_rate, momentum):
     """One step of SGD with momentum, in place, over lists that belong together."""

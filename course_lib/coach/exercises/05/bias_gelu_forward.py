@@ -103,8 +103,9 @@ template <int N> __global__ void scale_columns(const float* x, const float* fact
         Wrong(Changed(("gelu(p.item[j] + b.item[j])", "p.item[j] + b.item[j]")), "This is x + bias, without GELU.",
               like=lambda x, bias, N: x + bias),
         Wrong(Changed(("int row = blockIdx.y;", "int row = 0;"), ("row += gridDim.y", "row++")),
-              "Two blocks write the same element. The rows are divided among the blocks: row blockIdx.y is the first of a "
-              "block, and its next lies gridDim.y rows further down.",
+              "Two blocks write the same element. Columns are divided along x: blockIdx.x is part of f. Rows are divided along "
+              "y: the "
+              "first is row blockIdx.y, and the next lies gridDim.y rows further down.",
               when=lambda seen: "race" in seen.kinds and seen.inputs[0].shape[0] > 1),
         Wrong("""#include "vector.cuh"
 

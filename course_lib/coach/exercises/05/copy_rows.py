@@ -77,7 +77,7 @@ template <class T> __global__ void first_column(const T* x, T* y, long long x_ro
               "Only as many rows are copied as the grid has threads along y. A thread must go on, a whole grid further down.",
               like=lambda x, y, columns: copied(x, y, columns, DOWN * HIGH)),
         Mistake("A number to the right of the columns was overwritten, where y must stay as it is.",
-                when=lambda seen: (seen.got[:, seen.inputs[2]:] != -0.5).any()),
+                when=lambda seen: (seen.got[:, seen.inputs[2]:] != seen.expected[:, seen.inputs[2]:]).any()),
         Wrong(Changed(("y[row * y_row + column] = x[row * x_row + column]", "y[column * y_row + row] = x[column * x_row + row]")),
               generic="out of bounds"),
     ],

@@ -82,7 +82,8 @@ template <int N> __global__ void mean_of_two(const float* a, const float* b, flo
               "The last numbers are missing: where fewer than N are left, they must be taken one by one.",
               like=whole_packs_only),
         Wrong(Changed(("i = N * (", "i = (")),
-              "Two threads use the same numbers. A thread takes N neighbours, from number N times its own on.",
+              "Two threads use the same numbers. A thread takes N neighbours, from number N times its own on; its own counts on "
+              "through all blocks.",
               when=lambda seen: "race" in seen.kinds),
         Wrong(Changed(("for (; i < n; i++) y[i]", "if (i < n) y[i]")),
               "Some of the last numbers were never written: up to N - 1 are left over, "

@@ -81,7 +81,7 @@ __global__ void set_diagonal(float* x, float value, int n) {
               "The indices of the view are those of x. The values stand in order: values[i].",
               when=lambda seen: "values[offset_of(" in seen.text.replace(" ", "")),
         Wrong(Changed(("x[offset + offset_of(view, i)]", "x[offset + i]")),
-              "The values went to the indices 0, 1, 2 and so on. offset_of(view, i) says where number i belongs.",
+              "The values went side by side, from index `offset` on. offset_of(view, i) says where number i belongs.",
               when=lambda seen: "view" not in seen.text.split("{", 1)[1]),
         Wrong(Changed(("if (i < n) x", "x")), "There are more threads than values: those with i >= n must do nothing.",
               when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= len(seen.inputs[1]) for issue in seen.issues

@@ -99,7 +99,7 @@ template <int N> __global__ void product_backward(const float* dy, const float* 
         Wrong(Changed(("d.item[j] * z * s", "d.item[j] * s")),
               "The gradient of an up is dy * silu(gate), which is dy * z * s. The z is missing.", like=up_without_silu),
         Wrong(Changed(("if (i >= size) return;", "")),
-              "There are more threads than packs in dy: those from `size` on must do nothing.",
+              "There are more threads than packs in dy: one whose first number is `size` or beyond must do nothing.",
               when=lambda seen: any(seen.inputs[2] * (issue.block[0] * BLOCK + issue.thread[0]) >= seen.inputs[0].size
                   for issue in seen.issues if issue.kind == "out-of-bounds")),
     ],

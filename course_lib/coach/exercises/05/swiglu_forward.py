@@ -98,7 +98,7 @@ template <int N> __global__ void halves_apart(const float* x, float* y, int size
                       ("const long long gate", "Pack<float, N> p_of_ups = {};\n    const long long gate")),
               "The ups are missing: this is silu(gate).", like=lambda x, N: silu(halves(x)[0])),
         Wrong(Changed(("if (i >= size) return;", "")),
-              "There are more threads than packs in y: those from `size` on must do nothing.",
+              "There are more threads than packs in y: one whose first number is `size` or beyond must do nothing.",
               when=lambda seen: any(seen.inputs[1] * (issue.block[0] * BLOCK + issue.thread[0]) >= seen.inputs[0].size // 2
                   for issue in seen.issues if issue.kind == "out-of-bounds")),
     ],

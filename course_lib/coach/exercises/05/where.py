@@ -78,7 +78,7 @@ __global__ void safe_inverse(const float* x, float* y, int n) {
         Wrong(Changed((f"    if (i < n) y[i] = {CHOICE};",
                        "    if (i >= n) return;\n    T c = condition[offset_of(view_c, i)];\n    T mixed = c * "
                        "a[offset_of(view_a, i)] + (1 - c) * b[offset_of(view_b, i)];\n    y[i] = mixed == mixed ? mixed : 0;")),
-              "Every nan became 0. But a score that is masked must become -inf, and a number beside a masked inf must stay.",
+              "Every nan became 0. But where a score is not masked, y is that score, also beside a -inf that was not chosen.",
               like=zero_where_not_finite),
         Wrong(Changed(("a[offset_of(view_a, i)] : b[offset_of(view_b, i)]", "b[offset_of(view_b, i)] : a[offset_of(view_a, i)]")),
               "a and b are swapped: where the condition is true, y is a.",

@@ -115,7 +115,7 @@ template <int THREADS> __global__ void largest_size(const float* x, float* parti
               when=lambda seen: "race" in seen.kinds and "threadIdx.x==0" not in seen.text.replace(" ", "")
                   and any("'partial'" in issue.message for issue in seen.issues)),
         Wrong(Changed(("i < n / 4; i += step", "4 * i < n; i += step")),
-              "A thread reads beyond x: there are n / 4 whole packs, and a pack of the end may be shorter.",
+              "A thread reads beyond x: there are n / 4 whole packs, and after them n % 4 numbers, 0 to 3.",
               when=lambda seen: any(issue.kind == "out-of-bounds" and "'x'" in issue.message for issue in seen.issues)),
         Wrong(Changed(("    float sum = 0.0f;", "    if (first >= n) return;\n    float sum = 0.0f;")),
               "Some threads do not reach block_sum. All threads of a block must call it.",

@@ -38,7 +38,7 @@ exercise = Exercise(
               "These are the sums of all 32 lanes. Partners 16 and 8 lanes away are in other groups.",
               like=groups(32)),
         Wrong(Changed(("step = 4", "step = 8")),
-              "These are the sums of 16 lanes. With a step of 8 a lane gets a number of the next group.", like=groups(16)),
+              "These are the sums of 16 lanes. With a step of 8 a lane gets a number of another group.", like=groups(16)),
         Wrong(Changed(("step > 0", "step > 1")), "The last step, with the neighbour 1 lane away, is missing.",
               like=lambda x: np.tile(x.reshape(-1, 4, 2).sum(axis=1), (1, 4)).ravel()),
         Wrong(Changed(("v += __shfl", "v = __shfl")),

@@ -94,7 +94,7 @@ exercise = Exercise(
         "Both sums go through block_sum<THREADS>, divided by C. Second pass: g minus the first mean, minus xhat times the "
         "second; all times rstd.",
         "x[e] = (x[e] - mean) * rstd; dweight[e] += dy[e] * x[e]; dbias[e] += dy[e]; and at the end "
-        "x[e] = (dy[e] * weight[e] - constant - x[e] * along) * rstd;",
+        "x[e] = (dy[e] * weight[e] - constant - x[e] * along) * rstd, where constant and along are the two means.",
     ),
     example='''// The backward pass of y = x - mean(x), where only the component along the constant direction is subtracted.
 template <int THREADS, int N, int ITEMS>

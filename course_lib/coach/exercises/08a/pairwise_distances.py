@@ -53,7 +53,7 @@ exercise = Exercise(
     measured="48 points of 32",
     goals=rates(1.2 * NEEDED, wavefronts=1.1),
     hints=(
-        "It is the lecture's `alike` with two matrices, and with other terms to add up.",
+        "It is the lecture's tiled `gram` with two matrices, and with other terms to add up.",
         "Thread (x, y) loads a number of X in row i, and one of Y in row blockIdx.x * 16 + y, both along k. It uses a[y][t] "
         "and b[x][t].",
         "float apart = a[y][t] - b[x][t]; sum += apart * apart; and a row of b needs one word more.",

@@ -74,8 +74,8 @@ __global__ void soften(float* x) {  // a block of 64 threads, x of 64 numbers
                   and "half][y][x] = next_a;\n        b[half][y][x] = next_b;\n    }" in seen.text),
         Wrong(Changed(("        half = 1 - half;\n        a[half][y][x] = next_a;\n        b[half][y][x] = next_b;\n",
                        "        a[half][y][x] = next_a;\n        b[half][y][x] = next_b;\n        half = 1 - half;\n")),
-              "The numbers of the next iteration overwrite those that are still being read: the half must change before "
-              "the writes.",
+              "Numbers of the next iteration are written while others still read there, or after the barrier. First the half "
+              "changes, then come both writes, then the barrier.",
               when=lambda seen: lines_that_meet(seen, "sum +=", "next_")),
         Wrong(Changed(("        half = 1 - half;\n        a[half][y][x] = next_a;\n        b[half][y][x] = next_b;\n",
                        "        a[1 - half][y][x] = next_a;\n        b[1 - half][y][x] = next_b;\n")),

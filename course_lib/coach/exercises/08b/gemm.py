@@ -132,7 +132,9 @@ __global__ void take(const float* x, float* y, int M, int N) {
                       ("TRANSPOSE_B ? (size_t)column * K + term : (size_t)term * N + column", "(size_t)term * N + column")),
               "Both matrices are read as if they were never transposed.", like=lambda *given: as_it_lies(*given, which="AB")),
         Wrong(Changed(("e < BM * BK; e += THREADS", "e < THREADS; e += THREADS")),
-              "Part of a slice was never filled. There are fewer threads than numbers: let each take several, THREADS apart.",
+              "Part of a slice was never filled. Both a and b have more numbers than there are threads: let each thread take "
+              "several "
+              "of both, THREADS apart.",
               when=lambda seen: seen.label == "one tile" and seen.kinds == {"uninitialised-read"}
                   and all("__shared__" in i.message for i in seen.issues)),
         Wrong(Changed(("row < M && term < end", "row < M && term < K"), ("column < N && term < end", "column < N && term < K")),

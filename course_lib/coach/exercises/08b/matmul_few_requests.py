@@ -65,7 +65,7 @@ __global__ void row_sums(const float* x, float* y, int M) {
                        "                left[r] = y % 4 == 0 ? four.x : y % 4 == 1 ? four.y : "
                        "y % 4 == 2 ? four.z : four.w;\n            }")),
               "A float4 must begin at a multiple of 16 bytes. In shared memory that requires rows whose length is a "
-              "multiple of 4, and for __align__(16) before the array; in A and B for rows of "
+              "multiple of 4, and __align__(16) before the array; in A and B it requires rows of "
               "such a length, which not all cases have.", when=lambda seen: "misaligned-access" in seen.kinds),
         Wrong(Changed(("                for (int c = 0; c < 8; c++) sum", "                for (int c = 0; c < 7; c++) sum")),
               generic="Every wrong element is 0"),

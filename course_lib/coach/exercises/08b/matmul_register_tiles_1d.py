@@ -127,7 +127,7 @@ __global__ void many_vectors(const float* A, const float* V, float* Y, int M, in
               "thread is a multiple of TM: each has TM rows of its own.", when=overlapping,
               once="which rows were written, and which were not"),
         Wrong(Changed(("first_row + y + r < M", "first_row + y < M")),
-              "A write lands outside of C: check each of the TM rows, not only the first.",
+              "A write lands outside of C: check the column, and each of the TM rows, not only the first.",
               when=lambda seen: any(i.kind == "out-of-bounds" and "a write" in i.message
                   and "'C'" in i.message for i in seen.issues)),
         Wrong("""template <int BM, int BN, int BK, int TM>

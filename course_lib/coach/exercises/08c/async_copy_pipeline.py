@@ -59,8 +59,8 @@ __global__ void bring(const float* x, float* y) {
               when=lambda seen: seen.kinds == {"race"} and "cp_async_wait<2>" not in seen.text
                   and seen.text.count("__syncthreads()") < 2),
         Wrong(Changed(("cp_async_wait<1>()", "cp_async_wait<2>()")),
-              "It waits until at most 2 groups are pending. But only 2 are pending in each iteration, so it waits for "
-              "none of them.",
+              "It lets 2 groups stay pending, and one of them is the row that is read now. Each copy is waited for one iteration "
+              "too late.",
               when=lambda seen: bool(seen.issues) and "cp_async_wait<2>" in seen.text),
         Wrong(Changed(("slice[i % 2][127 - j]", "slice[i % 2][128 - j]")), generic="Your kernel accesses an array out of bounds"),
     ],

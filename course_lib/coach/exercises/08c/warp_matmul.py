@@ -35,7 +35,7 @@ exercise = Exercise(
         "wmma::load_matrix_sync(left, A + blockIdx.y * 16 * K + k, K); the same of B at B + k * N + blockIdx.x * 16, N; then "
         "wmma::mma_sync(sum, left, right, sum), and at the end store_matrix_sync.",
     ),
-    example='''// C (16, 16) = A (16, 16) + A (16, 16) times the identity I: a product whose sums begin with other values than 0.
+    example='''// C (16, 16) = C (16, 16) + A (16, 16) times the identity I: a product whose sums begin with other values than 0.
 #include <cuda_bf16.h>
 #include <mma.h>
 using namespace nvcuda;

@@ -24,7 +24,8 @@ exercise = Exercise(
     hints=("(x r gain + bias) W^T is x r gain W^T plus bias W^T. The second part is the same for every row of x.",),
     wrong=[
         Wrong(Changed(("W @ bias", "bias")),
-              "The bias is added before the product, so the product multiplies it too. Its shape (K,) does not fit y either.",),
+              "The bias is added before the product, so the product multiplies it too. There are N columns then, so its shape "
+              "(K,) fits only if N is K.",),
         Wrong(Changed(("W * gain", "W * gain[:, None]")) , generic="do not fit together"),
         Wrong(Changed(("W @ bias", "(W * gain) @ bias")),
               "The gain multiplies the row, and the bias is added afterwards: the gain does not touch it."),

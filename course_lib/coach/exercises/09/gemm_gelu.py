@@ -67,7 +67,7 @@ exercise = Exercise(
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.1 * LEAST)],
     hints=(
         "Three steps: the sums with the bias; store them to pre; store their GELU to c. Each on four neighbours.",
-        "bias.added_to(sums, column) gives a float4; its parts are x.x, x.y, x.z and x.w.",
+        "const float4 x = bias.added_to(sums, column); its parts are x.x, x.y, x.z and x.w.",
         "const float4 x = bias.added_to(sums, column); pre.store(row, column, x); "
         "c.store(row, column, make_float4(gelu(x.x), ...));",
     ),

@@ -48,9 +48,8 @@ exercise = Exercise(
     call=launch,
     tolerance=1e-4,
     hints=(
-        "Run the cell, and read which access the report names. In the second case M equals N: then nothing lies outside, and "
-        "only the "
-        "numbers are wrong.",
+        "Run the cell, and read which access the report names. With M and N both 64 the tile is full: then nothing would lie "
+        "outside, and only the numbers would be wrong.",
         "operator() gets row and column in this order. In which order does load take them?",
         "c.store(row, column, bias.added_to(sums, column) + residual.load(row, column));",
     ),
@@ -75,7 +74,7 @@ template <class T> struct StoreGated {
               like=lambda *inputs: added(*inputs, with_residual=False)),
         Wrong(Changed(("bias.added_to(sums, column) + residual", "sums + residual")), "The bias is not added.",
               like=lambda *inputs: added(*inputs, with_bias=False)),
-        Mistake("The bias was added as if it stood in the residual: load it with bias.added_to(sums, column).",
+        Mistake("`Bias` has no load. bias.added_to(sums, column) gives the sums with the bias of their columns.",
                 when=lambda seen: "bias.load" in seen.text),
     ],
 )  # fmt: skip

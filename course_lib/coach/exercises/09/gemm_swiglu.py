@@ -61,9 +61,9 @@ exercise = Exercise(
         "Four neighbours of the product are gate, up, gate, up: two numbers of y, at the columns column / 2 and column / 2 + 1.",
         "Two stores of 4 bytes touch the same sectors twice. One store of 8 bytes, a float2, touches them once: where the "
         "address is a multiple of 8 bytes, and both columns exist.",
-        "Eight lanes share a row. A lane can pass its two numbers to its neighbour by __shfl_xor_sync(..., 1), and every second "
-        "lane stores "
-        "four at once.",
+        "Eight lanes share a row. With a float2 each they write 64 neighbouring bytes, two whole sectors, once. Fewer bytes "
+        "for y "
+        "are not possible.",
     ),
     example='''// Of each two neighbours of the product the larger one: half as many columns.
 struct StoreLarger {

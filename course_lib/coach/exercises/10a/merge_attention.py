@@ -101,14 +101,14 @@ exercise = Exercise(
         "exp(logsumexp) of a half is its sum of exponentials. Which fraction of the whole sum is it?",
         "Subtract the larger of the two logsumexps before exp: the fractions stay the same, and nothing overflows.",
         "float m = fmaxf(a, b); float first = expf(a - m), second = expf(b - m); y = (first * y1 + second * y2) / (first + "
-        "second); logsumexp = m + logf(first + second).",
+        "second), where a half with the weight 0 is left out; logsumexp = m + logf(first + second).",
     ),
     example='''// Two means over n1[row] and n2[row] samples become the mean over all of them: y (n, D).
 __global__ void merge_means(const float* y1, const int* n1, const float* y2, const int* n2, float* y, int n, int D) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n * D) return;
     float first = n1[i / D], second = n2[i / D];
-    y[i] = (first * one + second * two) / (first + second);
+    y[i] = (first * y1[i] + second * y2[i]) / (first + second);
 }
 ''',
     wrong=[
@@ -127,7 +127,7 @@ __global__ void merge_means(const float* y1, const int* n1, const float* y2, con
         Wrong(Changed(("int row = i / D;", "int row = i % n;"), ("if (i % D == 0)", "if (i < n)")),
               "The row of number i is i / D, because a row has D numbers.", like=wrong_row),
         Wrong(Changed(("(first * one + second * two) / (first + second)", "first * one + second * two")),
-              "y is not divided: the two weights together are the sum of all exponentials, not 1.",
+              "y is not divided: the two weights do not add up to 1. Divide by their sum.",
               like=variant(weigh=lambda a, b: (np.exp(a - np.maximum(a, b)), np.exp(b - np.maximum(a, b))))),
         Wrong(Changed(("m + logf(first + second)", "a + b")),
               "y is right. The sums of exponentials add up, not their logarithms: logsumexp is log(exp(logsumexp1) + "

@@ -129,7 +129,7 @@ __global__ void attention_received(const float* score, const float* logsumexp, f
         Wrong(Changed((" * (ds[r][c] - row_delta) * scale", " * (ds[r][c] - row_delta)")),
               "dk is wrong by a factor of `scale`: multiply the gradients by it once more.", like=variant(scaled=False)),
         Wrong(Changed(("(ds[r][c] - row_delta)", "ds[r][c]")),
-              "delta is missing in the gradients: subtract from dP the average of its row, `shift`.",
+              "delta is missing in the gradients: subtract from dP the average of its row, `row_delta`.",
               like=variant(shift=False)),
         Wrong(Changed((BEGIN, ""), (" || (causal && key + c > past + query)", ""),
                       ("p[r][c] * (ds[r][c] - row_delta)", "(causal && key + c > past + query ? 0.0f : p[r][c]) "

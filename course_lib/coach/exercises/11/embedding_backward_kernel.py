@@ -1,5 +1,7 @@
 """Every number of the table's gradient has one owner, a thread that adds up its positions in order."""
 
+import re
+
 import numpy as np
 
 from course_lib import cuda
@@ -103,7 +105,7 @@ extern "C" __global__ void largest(const float* dy, const int* positions, const 
               generic="accesses an array out of bounds"),
         Wrong(Changed(("j = begin; j < end;", "j = begin; j <= end - (end == starts[gridDim.x]);")),
               "The segment of row r ends before starts[r + 1]: that entry belongs to the next row already.",
-              when=lambda seen: "j<=" in seen.text.replace(" ", "")),
+              when=lambda seen: re.search(r"j<=(?![^;]*-1)", seen.text.replace(" ", ""))),
         Wrong(Changed(("    for (int c = threadIdx.x; c < C; c += blockDim.x) {",
                        "    int each = (C + blockDim.x - 1) / blockDim.x * 4;\n"
                        "    for (int c = threadIdx.x * each; c < min(C, (int)(threadIdx.x + 1) * each); c++) {")),

@@ -60,7 +60,8 @@ exercise = Exercise(
         "As in exercise 2: find the array, then this block's number in it. It begins at number * EACH, and has min(EACH, size - "
         "begin) numbers.",
         "Each thread adds up squares THREADS apart; block_sum<THREADS> adds up the sums of the threads; thread 0 writes.",
-        "for (int i = threadIdx.x; i < length; i += THREADS) sum += own[i] * own[i]; sum = block_sum<THREADS>(sum); "
+        "With own = gradients.array[k] + begin and that many numbers, length: for (int i = threadIdx.x; i < length; i += "
+        "THREADS) sum += own[i] * own[i]; sum = block_sum<THREADS>(sum); "
         "if (threadIdx.x == 0) partial[first + blockIdx.x] = sum;",
     ),
     example='''// The largest absolute gradient among the numbers of each block.

@@ -113,7 +113,8 @@ exercise = Exercise(
     D = W // (3 * heads)
     q, k, v = np.split(qkv, [heads * D, (heads + kv_heads) * D], axis=-1)
     return q.reshape(B, T, heads, D), k.reshape(B, T, kv_heads, D), v.reshape(B, T, kv_heads, D)
-""", "D is the width of one head, and there are H + 2 G heads side by side: D = width // (heads + 2 * kv_heads).",
+""", "A part does not fit its shape. With D = width // (heads + 2 * kv_heads), the queries are H D numbers wide, the keys "
+              "G D and the values G D.",
               when=lambda seen: seen.label == "two query heads, one key-value head" and "cannot reshape" in seen.error),
         Wrong("""def split_heads(qkv, heads, kv_heads):
     B, T, width = qkv.shape

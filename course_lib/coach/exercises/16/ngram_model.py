@@ -3,7 +3,7 @@
 import math
 from functools import cache
 
-from course_lib.coach.exercise import Case, Exercise, Goal, Wrong
+from course_lib.coach.exercise import Case, Exercise, Goal, Mistake, Wrong
 
 
 @cache
@@ -119,6 +119,8 @@ def weather_learner(days):
         return {character: text.count(character) / len(text) for character in set(text)}
     return probabilities
 """, generic="There is no probability for the character 'z'"),
+        Mistake("At the first character `before` is empty: it has no last character yet.",
+                when=lambda seen: seen.label == "the beginning of a text" and seen.error.startswith("IndexError")),
         Wrong("def fit(text, characters):\n    return lambda before: [1 / len(characters)] * len(characters)\n",
               generic="returns a list"),
     ],

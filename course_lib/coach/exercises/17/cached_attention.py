@@ -36,6 +36,8 @@ def cached_attention(cache, q, k, v):
 
 
 def check(result, q, k, v):
+    if len(result[1]) != 2:
+        return "The cache must hold two arrays at the end: all keys and all values, (S, D) each."
     if np.shape(result[0]) != v.shape:
         return f"Each call must return the weighted sum of the values, with the shape {v.shape[1:]}."
     return None
@@ -98,8 +100,9 @@ exercise = Exercise(
     e = np.exp(scores - scores.max())
     return e @ cache[1] / e.sum()
 """,
-              "The list grows with each token, and cache[0] and cache[1] stay as they were. It holds two arrays, which get a row "
-              "more: the keys and the values of all tokens."),
+              "The list grows with each token, and cache[0] and cache[1] stay as they were. It must always hold two arrays, "
+              "each a "
+              "row longer than before: the keys and the values of all tokens."),
         Wrong(Changed(("np.exp(scores - scores.max())", "scores")),
               "The scores themselves are the weights. Softmax takes exp of them first, which makes every weight positive."),
         Wrong(Changed((" / e.sum()", "")), "The weights of the values do not sum to 1: divide by the sum of the exp."),

@@ -12,7 +12,7 @@ def model(seed):
     """A small model with large random weights, so that each token that it reads changes its logits."""
     from course_lib.model import GPT, GPTConfig
 
-    made = GPT(GPTConfig(layers=1, heads=2, channels=16, context=64, vocab_size=12, positions="rope"), seed=seed)
+    made = GPT(GPTConfig(layers=1, heads=2, channels=16, context=512, vocab_size=12, positions="rope"), seed=seed)
     for tensor in made.parameters():
         tensor.storage.array[:] *= 12 if tensor.ndim > 1 else 1
     return made.eval()
@@ -23,6 +23,7 @@ def cases(random):
     yield Case("two new tokens", 0, [3, 1], 2)
     yield Case("a text of one token", 1, [5], 4)
     yield Case("no new token", 1, [5, 2], 0)
+    yield Case("four new tokens", 6, [3, 1], 4)
     yield Case("12 new tokens", 2, [7, 7, 2], 12)
     yield Case("20 new tokens", 3, [0, 11, 4, 4], 20)
 
@@ -80,13 +81,9 @@ exercise = Exercise(
         reader(pages[number - 1 : number])  # not pages[:number]
 ''',
     wrong=[
-        Wrong("""def greedy_decoding(model, ids, count):
-    cache, ids = model.new_cache(), list(ids)
-    with no_grad():
-        for _ in range(count):
-            ids.append(int(model(np.array([ids]), cache=cache).numpy()[0, -1].argmax()))
-    return ids
-""", generic="tokens, but this model's context is"),
+        Wrong(Changed(("fresh = [new]", "fresh = ids")),
+              "From the second step on the whole text is read again, though the cache holds all of it but the newest token. Read "
+              "that one alone."),
         Wrong(Changed(("fresh = [new]", "fresh = ids[-2:]")),
               "The last token but one is read twice: it has been in the cache since the previous step."),
         Wrong(Changed(("cache=cache", "cache=model.new_cache()")),

@@ -67,7 +67,9 @@ def pass_on(communicator, x):
         Wrong(Changed(("range(size - 1)", "range(size - 2)")),
               "One step is missing: N - 1 chunks must arrive."),
         Wrong(Changed(("range(size - 1)", "range(size)")),
-              "There is one step too many: the last one only brings back your own chunk.",
+              "More is sent than needed. There are size - 1 steps, with one call of pass_on in each; one step more would only "
+              "bring "
+              "back your own chunk.",
               when=lambda seen: seen.got[1] > seen.expected[1],
               once="the results are right and more bytes were sent, as the task allows nobody"),
         Wrong(Changed(("return chunks", "return np.concatenate(chunks)")),

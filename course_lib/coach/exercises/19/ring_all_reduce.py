@@ -61,7 +61,8 @@ exercise = Exercise(
               "An x of the shape () has no axis along which it could be cut. Make one row of x first: x.reshape(-1).",
               when=lambda seen: seen.inputs[0][0].ndim == 0 and "IndexError" in seen.error),
         Wrong(Changed((".reshape(x.shape)", "")), "The numbers are right. Give them the shape of x back at the end.",
-              when=lambda seen: seen.got[0][0].ndim == 1 and np.array_equal(seen.got[0][0], seen.expected[0][0].ravel()),
+              when=lambda seen: seen.got[0][0].ndim == 1 != seen.expected[0][0].ndim
+                  and np.array_equal(seen.got[0][0], seen.expected[0][0].ravel()),
               once="the same numbers in one row"),
         Wrong(Changed((".reshape(x.shape)", ".reshape(x.shape) / communicator.size")),
               "This is the mean. An all-reduce returns the sum; for the mean it is divided afterwards."),
@@ -83,8 +84,9 @@ exercise = Exercise(
               "some are left over. np.array_split gives them to the first chunks."),
         Wrong("""def ring_all_reduce(communicator, x):
     return sum(ring_all_gather(communicator, x))
-""", "The sums are right, but every rank's whole array goes around the ring: N - 1 times its bytes in place of 2 (N - 1) / N.",
+""", "The sums are right, but more is sent than needed. Cut x with np.array_split, without padding, and let chunks go around, "
+              "not whole arrays.",
               when=lambda seen: seen.got[1] > seen.expected[1],
-              once="more bytes than needed were sent, and this is the only way to the sum without a reduce-scatter"),
+              once="the sums are right, and more bytes than needed were sent"),
     ],
 )  # fmt: skip

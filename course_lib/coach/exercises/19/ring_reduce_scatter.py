@@ -75,7 +75,7 @@ exercise = Exercise(
 def pass_on(communicator, x):
     communicator.send(x, (communicator.rank + 1) % communicator.size)
     return communicator.recv((communicator.rank - 1) % communicator.size)
-""", "The sums are right, but all chunks go around the whole ring. In each step a rank should send one chunk only.",
+""", "The sums are right, but more is sent than needed. There are size - 1 steps, and in each a rank sends one chunk only.",
               when=lambda seen: seen.got[1] > seen.expected[1] and all(
                   np.allclose(a, b) for a, b in zip(seen.got[0], seen.expected[0], strict=True)),
               once="the results are right and more bytes were sent: that is what the sentence says"),

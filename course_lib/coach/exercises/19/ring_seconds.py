@@ -36,7 +36,7 @@ exercise = Exercise(
         Wrong("""def ring_seconds(ranks, size, latency, bandwidth):
     return latency + 2 * (ranks - 1) * size / ranks / bandwidth
 """, "Each message has a latency of its own, and there are 2 (ranks - 1) of them, one after the other."),
-        Wrong(Changed(("2 * (ranks - 1)", "2 * ranks")), "A rank sends to all others' number of steps: ranks - 1 times, and "
-                                                         "again."),
+        Wrong(Changed(("2 * (ranks - 1)", "2 * ranks")), "Each half has ranks - 1 steps, not ranks: then "
+                                                         "each chunk has been everywhere."),
     ],
 )  # fmt: skip

@@ -1,8 +1,10 @@
 """One step of ZeRO, stage 2: gradients and averages in shards, parameters whole."""
 
+import re
+
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 from course_lib.coach.shared_cases import on_ranks
 
 GIVEN = """
@@ -105,6 +107,8 @@ exercise = Exercise(
     return communicator.all_gather(own), m, v
 """, "The step is right, but every rank receives the whole gradients of all others. With reduce_scatter each gets the sum "
               "of its own shard alone, in 1/N of the bytes."),
+        Mistake("Give reduce_scatter the whole g: it returns this rank's piece of the sum itself.",
+                when=lambda seen: re.search(r"reduce_scatter\(\s*g\[", seen.text)),
         Wrong(Changed(("communicator.all_gather(own), m, v", "own, m, v")),
               "You return the shard of p. All ranks need all parameters for the next forward pass: all_gather puts the "
               "shards together.",

@@ -70,6 +70,14 @@ exercise = Exercise(
               "You add up logits. A log-probability is the logit minus the logsumexp of all logits of its position."),
         Wrong("""def answer_log_probabilities(logits, targets):
     scored = targets != IGNORE
+    e = np.exp(logits - logits.max(-1, keepdims=True))
+    chances = e / e.sum(-1, keepdims=True)
+    picked = np.take_along_axis(chances, np.where(scored, targets, 0)[..., None], -1)[..., 0]
+    return np.where(scored, np.log(picked), 0.0).sum(-1)
+""", "You take the logarithm of a probability. Where another token is far likelier it is 0, and its logarithm is -inf. Subtract "
+              "the logsumexp from the logit instead."),
+        Wrong("""def answer_log_probabilities(logits, targets):
+    scored = targets != IGNORE
     chances = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
     picked = np.take_along_axis(chances, np.where(scored, targets, 0)[..., None], -1)[..., 0]
     return np.where(scored, np.log(picked), 0.0).sum(-1)

@@ -54,7 +54,8 @@ exercise = Exercise(
         Wrong("""def dpo_loss(chosen, rejected, chosen_before, rejected_before, beta):
     margin = beta * ((chosen - chosen_before) - (rejected - rejected_before))
     return -np.log(1 / (1 + np.exp(-margin))).mean()
-""", "Far on the wrong side np.exp overflows, and the loss becomes infinite. It is the margin itself there: use np.logaddexp.",
+""", "Far on the wrong side np.exp overflows, or the sigmoid becomes 0, and the loss is infinite. There it is minus the margin: "
+              "use np.logaddexp.",
               when=lambda seen: seen.label == "far on the wrong side" and seen.got == np.inf,
               once="only an overflow is infinite here"),
         Wrong(Changed(("beta * (", "(")), "beta is missing: it multiplies the difference inside the sigmoid."),

@@ -67,7 +67,8 @@ exercise = Exercise(
               "The factor belongs to the change alone; you multiply the frozen weight by it too."),
         Wrong(Changed(("self.b.numpy() @ self.a.numpy()", "(self.b.numpy() @ self.a.numpy()).T")),
               "This is the transpose of the change, which fits only where inputs and outputs are equally many: it is B A, "
-              "not (B A)^T.", when=lambda seen: "could not be broadcast" in seen.error and "ValueError" in seen.error),
+              "not (B A)^T.", when=lambda seen: "could not be broadcast" in seen.error and "ValueError" in seen.error
+                  and seen.inputs[0].shape[0] != seen.inputs[0].shape[1]),
         Wrong(Changed(("self.weight.numpy() + ", "")), "This is the change alone. Add it to the frozen weight."),
         Wrong(Changed(("self.weight.numpy() + ", "self.weight.numpy() - ")),
               "You subtract the change. What was trained is W plus the change."),

@@ -44,7 +44,7 @@ exercise = Exercise(
               "The 1 is missing: where nothing has changed, the estimate must be 0."),
         Wrong(Changed(("np.exp(d) - d - 1", "np.exp(d) - 1")), "d itself is missing: it is exp(d) - d - 1."),
         Wrong(Changed(("np.exp(d) - d - 1", "(np.exp(d) - d - 1).mean()")),
-              "This is the mean. Return the estimate of each token, (n,).", when=lambda seen: np.ndim(seen.got) == 0,
+              "This is one number for all tokens. Return the estimate of each, (n,).", when=lambda seen: np.ndim(seen.got) == 0,
               once="one number for many is a mean or a sum"),
     ],
 )  # fmt: skip

@@ -91,6 +91,7 @@ fn unpack_bits(@builtin(global_invocation_id) id: vec3<u32>) {
               like=with_the_next),
         Wrong(Changed(("    if (i < args.n) {", "    if (i <= args.n) {")),
               "Thread n has no word. A thread computes only if i < args.n.",
-              when=lambda seen: "out-of-bounds" in seen.kinds),
+              when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.inputs[0].size // 8 for issue in seen.issues
+                  if issue.kind == "out-of-bounds")),
     ],
 )  # fmt: skip

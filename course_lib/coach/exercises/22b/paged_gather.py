@@ -71,7 +71,7 @@ __global__ void paged_gather(const X* pages, const int* table, X* y, int count, 
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count * row) y[i] = pages[i];
 }
-""", "The rows were copied in the order of the pages in memory; the table was not used.",
+""", "The table is not used, and it alone says which page holds your row.",
               when=lambda seen: "table" not in seen.text.split("{", 1)[1]),
         Wrong(Changed(("table[j / N] * N + j % N", "table[j / N] + j % N")),
               "Page p does not begin at row p: each page before it has N rows.",

@@ -69,8 +69,8 @@ def missed(*words):
 
 
 NO_PREFIX = (
-    "Nothing of the first tile is added to the second, though its flag is PREFIX. The prefix of tile `other` is "
-    "partial[2 * other + 1]: add it, and stop."
+    "Nothing of the first tile is added to the second, though its flag is PREFIX. The loop must reach tile 0; the "
+    "prefix of tile `other` is partial[2 * other + 1]: add it, and stop."
 )
 
 

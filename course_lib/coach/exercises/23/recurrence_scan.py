@@ -72,8 +72,8 @@ exercise = Exercise(
     tolerance=1e-4,
     hints=(
         "A loop over tiles, `tile` from 0 in steps of THREADS. Thread i owns step t = tile + threadIdx.x, if that is below T.",
-        "Affine all, before = block_scan<THREADS, Compose>(own, &all); then `before` is what steps 0 to t of the tile make of "
-        "the state: before.a * state + before.b.",
+        "Affine all, before = block_scan<THREADS, Compose>(own, &all); then `before` is what the steps of the tile up to t make "
+        "of the state: before.a * state + before.b.",
         "h[row + t] = before.a * state + before.b; and then, in every thread, state = all.a * state + all.b;",
     ),
     example='''// Prefix sums of a row, a tile of THREADS numbers at a time, with the sum of the tiles before.
