@@ -44,9 +44,7 @@ class Settings:
     start: str | None = None  # a run whose weights this one begins from: fine-tuning (tuning/)
     lora: int = 0  # rank of the changes that are trained in place of the weights; 0 trains the weights
     reward: str | None = None  # what texts are rewarded for, in place of being shown any (tuning/reward.py)
-    credit: str = (
-        "group"  # to all tokens; "kept": to those of the best texts; "fault": the wrong one; "facts": a fact's
-    )
+    credit: str = "group"  # to all tokens; "kept": of the best texts; "fault": to the wrong one; "facts": to a fact's
     temperature: float = 1.0  # at which texts are written to be judged
     kl: float = 0.0  # weight of KL(model || start) beside the reward
     passes: int = 1  # updates from the same texts, with PPO's clipped ratio from the second on
