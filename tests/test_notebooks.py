@@ -321,6 +321,20 @@ def test_what_chapter_21_says_of_reading_first_is_so_on_each_seed():
             assert all(one["plots"][plot] / sum(one["plots"].values()) < 3 * chance for one in taught)
 
 
+def test_what_chapter_21_says_of_rejection_and_of_12m():
+    """Rejection sampling makes as many stories possible, of fewer plots; `12m` gains at both temperatures."""
+    facts, kept, before, after = (
+        json.loads((FOLDER / "runs" / "reward" / name / "judged.json").read_text())
+        for name in ("longer-3", "kept-3", "12m-before", "12m")
+    )
+    for by_facts, by_rejection in zip(facts, kept, strict=True):
+        assert abs(by_facts["possible"] - by_rejection["possible"]) < 0.03
+        most, other = (max(one["plots"].values()) / sum(one["plots"].values()) for one in (by_facts, by_rejection))
+        assert most < 0.12 < 0.2 < other
+    assert [round(100 * one["possible"]) for one in (*before, *after)] == [83, 58, 94, 82]
+    assert after[0]["well_formed"] == 1
+
+
 def test_the_kept_runs_that_chapter_21_shows_are_those_of_its_folder():
     assert {"before", "stories", "length", "word", "form"} <= set(REWARDED)
 
