@@ -13,7 +13,7 @@ from course_lib.coach.repairs import LARGE, first_that_fits, size, some_right
 from course_lib.coach.sandbox import Sandbox
 from course_lib.coach.slips.edits import Edit, edits
 
-FIRST, SECOND = 0.5, 0.3  # seconds of processor time for the first change, and for a second one to each of those
+FIRST, SECOND = 0.8, 0.3  # seconds of processor time for the first change, and for a second one to each of those
 MOST, LIKELY = 2 / 3, 3  # of the failing cases, and the highest rank, of a change that is said of some of them
 TRIED = 2  # first changes for which a second one is looked for
 
