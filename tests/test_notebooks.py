@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_lib import build, cli, metrics, stories
+from course_lib import build, cli, metrics, recipes, stories
 from course_lib.tokenizer import Tokenizer
 from course_lib.tuning import diversity, reward
 
@@ -282,6 +282,15 @@ def test_the_kept_runs_of_lora_are_whole_and_show_what_the_chapter_says():
     short = [share for (rank, _, steps, _), share in named.items() if rank == 8 and steps == 400]
     long = [share for (rank, _, steps, _), share in named.items() if rank == 8 and steps == 1600]
     assert len(short) == len(long) == 3 and max(short) < 0.2 and min(long) > 0.9
+
+
+def test_what_chapter_20_says_of_requests_is_so_on_each_seed():
+    before, *after = json.loads((FOLDER / "runs" / "requests.json").read_text())
+    assert before["all"] == before["questions"] == 0 and [one["seed"] for one in after] == [0, 1, 2]
+    for one in after:
+        assert one["steps"] == recipes.settings("small", start="runs/small").steps
+        assert 0.8 < one["all"] < 0.87 and 0.5 < one["questions"] < 0.6
+        assert 0.03 < one["plain"] - before["plain"] < 0.045
 
 
 REWARDED = sorted(folder.name for folder in (FOLDER / "runs" / "reward").iterdir() if folder.is_dir())
