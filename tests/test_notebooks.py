@@ -323,7 +323,9 @@ def test_what_chapter_21_says_of_reading_first_is_so_on_each_seed():
             for name in ("pretrained", "longer")
         )
         assert all(before["possible"] < after["possible"] for before, after in zip(read, taught, strict=True))
-        if seed != "-3":
+        if seed == "-3":  # of which the chapter quotes these
+            assert [round(100 * one["possible"]) for one in (*read, taught[1])] == [51, 30, 58]
+        else:
             assert taught[0]["possible"] >= 0.9 and read[1]["possible"] < 0.6 < 0.8 < taught[1]["possible"]
         assert all(one["words"] / one["true_words"] > 0.7 for one in taught)
         for plot, chance in diversity.plot_chances().items():

@@ -157,11 +157,23 @@ def rotate(kernel: Any, x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> Any:
     return y
 
 
+def beyond(seen: Any, count: int, block: int) -> bool:
+    """Whether a thread whose number in the grid is `count` or more accessed memory out of bounds, in blocks of `block`."""
+    outside = (issue for issue in seen.issues if issue.kind == "out-of-bounds")
+    return any(issue.block[0] * block + issue.thread[0] >= count for issue in outside)
+
+
 def without_pair(seen: Any) -> bool:
     """Whether a thread that has no pair accessed memory out of bounds."""
-    pairs = seen.inputs[0].size // 2
-    outside = (issue for issue in seen.issues if issue.kind == "out-of-bounds")
-    return any(issue.block[0] * ROPE_BLOCK + issue.thread[0] >= pairs for issue in outside)
+    return beyond(seen, seen.inputs[0].size // 2, ROPE_BLOCK)
+
+
+def two_writers(seen: Any) -> bool:
+    """Whether two threads of a shader write one number of y, where what it writes is compared with both bounds, N and M."""
+    last = seen.text.split("workgroupBarrier();")[-1]
+    return (
+        any(i.kind == "race" and "`y[" in i.message for i in seen.issues) and "< args.N" in last and "< args.M" in last
+    )
 
 
 def unwritten(shape: Any) -> np.ndarray:

@@ -103,8 +103,9 @@ class RewardRun(run.Run):
     def credit(self, rolled: Rollouts, earned: list[float]) -> np.ndarray:
         """What each token earned, (B, T)."""
         lengths, width, credit = rolled.lengths, rolled.tokens.shape[1], self.settings.credit
-        if credit in ("group", "kept"):
-            return (reward.group_credit if credit == "group" else reward.kept_credit)(earned, lengths, width)
+        of_texts = {"group": reward.group_credit, "kept": reward.kept_credit}
+        if credit in of_texts:
+            return of_texts[credit](earned, lengths, width)
         faults, mentions = [], []
         for row, text in enumerate(rolled.texts):
             ids = rolled.tokens[row, : lengths[row]].tolist()

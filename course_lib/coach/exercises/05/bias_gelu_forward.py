@@ -104,8 +104,7 @@ template <int N> __global__ void scale_columns(const float* x, const float* fact
               like=lambda x, bias, N: x + bias),
         Wrong(Changed(("int row = blockIdx.y;", "int row = 0;"), ("row += gridDim.y", "row++")),
               "Two blocks write the same element. Columns are divided along x: blockIdx.x is part of f. Rows are divided along "
-              "y: the "
-              "first is row blockIdx.y, and the next lies gridDim.y rows further down.",
+              "y: the first is row blockIdx.y, and the next lies gridDim.y rows further down.",
               when=lambda seen: "race" in seen.kinds and seen.inputs[0].shape[0] > 1),
         Wrong("""#include "vector.cuh"
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.shared_cases import bfloat16_bits, of_bfloat16_bits, whole_numbers
+from course_lib.coach.shared_cases import beyond, bfloat16_bits, of_bfloat16_bits, whole_numbers
 
 BLOCK = 64
 TYPES = {"float": np.float32, "int": np.int32, "long long": np.int64, "bool": np.bool_, "__nv_bfloat16": np.uint16}
@@ -103,7 +103,6 @@ template <class To> __global__ void fit(const float* x, To* y, float by, int n) 
               "The floats were rounded to integers. `(To)x` truncates: it drops the fraction, as C++ does.",
               like=rounded),
         Wrong(Changed(("if (i < n) y[i]", "y[i]")), "There are more threads than numbers: those with i >= n must do nothing.",
-              when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= len(seen.inputs[0]) for issue in seen.issues
-                  if issue.kind == "out-of-bounds")),
+              when=lambda seen: beyond(seen, len(seen.inputs[0]), BLOCK)),
     ],
 )  # fmt: skip

@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.shared_cases import KINDS, whole_numbers
+from course_lib.coach.shared_cases import KINDS, beyond, whole_numbers
 from course_lib.devices.gpu.views import views
 from course_lib.devices.layout import broadcast_strides
 
@@ -71,8 +71,7 @@ __global__ void smaller(const float* a, const float* b, float* y, View view_a, V
               "offset_of(view_a, i).",
               when=lambda seen: "out-of-bounds" in seen.kinds and ("a[i]" in seen.text or "b[i]" in seen.text)),
         Wrong(Changed(("if (i < n) y", "y")), "There are more threads than numbers in y: those with i >= n must do nothing.",
-              when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= np.broadcast(*seen.inputs[1:]).size
-                  for issue in seen.issues if issue.kind == "out-of-bounds")),
+              when=lambda seen: beyond(seen, np.broadcast(*seen.inputs[1:]).size, BLOCK)),
         Wrong(Changed(("Op::of(a[offset_of(view_a, i)], b[offset_of(view_b, i)])",
                        "Op::of(b[offset_of(view_b, i)], a[offset_of(view_a, i)])")),
               "a and b are swapped: Less::of(a, b) asks whether a is the smaller one.",

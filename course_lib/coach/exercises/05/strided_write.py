@@ -6,7 +6,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.shared_cases import KINDS, whole_numbers
+from course_lib.coach.shared_cases import KINDS, beyond, whole_numbers
 from course_lib.devices.gpu.views import views
 
 BLOCK = 64
@@ -84,8 +84,7 @@ __global__ void set_diagonal(float* x, float value, int n) {
               "The values went side by side, from index `offset` on. offset_of(view, i) says where number i belongs.",
               when=lambda seen: "view" not in seen.text.split("{", 1)[1]),
         Wrong(Changed(("if (i < n) x", "x")), "There are more threads than values: those with i >= n must do nothing.",
-              when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= len(seen.inputs[1]) for issue in seen.issues
-                  if issue.kind == "out-of-bounds")),
+              when=lambda seen: beyond(seen, len(seen.inputs[1]), BLOCK)),
         Wrong(Changed(("] = values[i]", "] += values[i]")), "The values were added to what was there. They replace it.",
               like=lambda x, values, *view: written(x, x[places(*view)] + values, *view)),
         Wrong(Changed(("= values[i];", "= (T)(float)values[i];")), generic="rounded to floats"),

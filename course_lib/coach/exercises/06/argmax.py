@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.shared_cases import KINDS, extremes, whole_numbers
+from course_lib.coach.shared_cases import KINDS, beyond, extremes, whole_numbers
 
 BLOCK = 32
 
@@ -111,7 +111,6 @@ template <class T> __global__ void first_above(const T* x, long long* y, T limit
               like=last_nan),
         Wrong(Changed(("if (i >= results) return;", "")),
               "There are more threads than columns: those from `results` on must do nothing.",
-              when=lambda seen: any(issue.block[0] * BLOCK + issue.thread[0] >= seen.inputs[0][:, 0].size
-                  for issue in seen.issues if issue.kind == "out-of-bounds")),
+              when=lambda seen: beyond(seen, seen.inputs[0][:, 0].size, BLOCK)),
     ],
 )  # fmt: skip

@@ -94,8 +94,7 @@ exercise = Exercise(
         "block_max<THREADS> and block_sum<THREADS> give their result to all threads. A number beyond `seen` counts as "
         "-INFINITY for the maximum and as 0 for the sum.",
         "Loop: own.load(x + row * S, seen, -INFINITY); m is the maximum of own[e] where own.column(e) < seen; own[e] = "
-        "own.column(e) < "
-        "seen ? expf(own[e] - m) : 0.0f; l += own[e]; then own[e] /= l; own.store(y + row * S, S);",
+        "own.column(e) < seen ? expf(own[e] - m) : 0.0f; l += own[e]; then own[e] /= l; own.store(y + row * S, S);",
     ),
     example='''// Each row divided by its largest number, which is above 0; the row is read once.
 #include "reduce.cuh"

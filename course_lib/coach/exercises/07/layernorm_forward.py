@@ -79,8 +79,7 @@ exercise = Exercise(
     tolerance=1e-4,
     hints=(
         "Three passes over the thread's own elements x[e], e from 0 to x.COUNT - 1: add up; subtract the mean and add up the "
-        "squares; "
-        "write the result. After each of the first two comes a block_sum.",
+        "squares; write the result. After each of the first two comes a block_sum.",
         "Beyond the row there are zeros. They do no harm in the first sum. In the second they would count as (0 - mean)^2: test "
         "x.column(e) < C.",
         "mean = block_sum<THREADS>(sum) / C; then x[e] -= mean; squares += x[e] * x[e] where the column is in the row; "

@@ -90,8 +90,7 @@ exercise = Exercise(
     goals=rates(1.2 * NEEDED, wavefronts=1.0),
     hints=(
         "Four steps in each iteration: load, wait, multiply, wait. Which two numbers does thread (x, y) load for the others?",
-        "It loads element [y][x] of both tiles: of A from its own row, column k + x; of B from its own column, row k + y. "
-        "Then "
+        "It loads element [y][x] of both tiles: of A from its own row, column k + x; of B from its own column, row k + y. Then "
         "it sums a[y][j] * b[j][x] over j.",
         "a[y][x] = row < M && k + x < K ? A[row * K + k + x] : 0.0f; the same for b with k + y and column; __syncthreads(); the "
         "sum; __syncthreads(). After the loop the write, if row < M and column < N.",

@@ -35,9 +35,8 @@ exercise = Exercise(
     call=launch,
     hints=(
         "Run the cell and read the first report: which threads have returned, and where do the others wait?",
-        "A thread outside of dW loads numbers for others. Let it run the whole loop; leave out only its write. Then "
-        "read the next "
-        "report: it names two lines. What lies between them in time?",
+        "A thread outside of dW loads numbers for others. Let it run the whole loop; leave out only its write. Then read the "
+        "next report: it names two lines. What lies between them in time?",
         "Remove the `return`, write `if (k < K && n < N) dW[k * N + n] = sum;`, and put a second __syncthreads() at the end of "
         "the loop's body.",
     ),

@@ -109,8 +109,7 @@ exercise = Exercise(
         "Neighbouring threads should read neighbouring numbers. If A lies as (M, K), terms are adjacent: t = e % BK, r = "
         "e / BK. If it lies as (K, M), rows are: r = e % BM, t = e / BM.",
         "a[t][r] = first_row + r < M && k + t < end ? A[TRANSPOSE_A ? (k + t) * M + first_row + r : (first_row + r) * K + k + "
-        "t] : 0.0f; "
-        "and the same for b with its own sizes.",
+        "t] : 0.0f; and the same for b with its own sizes.",
     ),
     example='''// Copies a matrix, or its transpose, into y (M, N): only the index that is read depends on the layout.
 template <bool TRANSPOSE>
@@ -133,8 +132,7 @@ __global__ void take(const float* x, float* y, int M, int N) {
               "Both matrices are read as if they were never transposed.", like=lambda *given: as_it_lies(*given, which="AB")),
         Wrong(Changed(("e < BM * BK; e += THREADS", "e < THREADS; e += THREADS")),
               "Part of a slice was never filled. Both a and b have more numbers than there are threads: let each thread take "
-              "several "
-              "of both, THREADS apart.",
+              "several of both, THREADS apart.",
               when=lambda seen: seen.label == "one tile" and seen.kinds == {"uninitialised-read"}
                   and all("__shared__" in i.message for i in seen.issues)),
         Wrong(Changed(("row < M && term < end", "row < M && term < K"), ("column < N && term < end", "column < N && term < K")),

@@ -79,11 +79,9 @@ exercise = Exercise(
     hints=(
         "The block's threads: x = threadIdx.x % BN is a thread's column in the tile, y = threadIdx.x / BN * TM its first row.",
         "Load with a loop: for (int i = threadIdx.x; i < BM * BK; i += THREADS), where row i / BK and term i % BK belong to "
-        "number i. "
-        "In the sum, read b[j][x] once into a variable, and use it for all TM rows.",
+        "number i. In the sum, read b[j][x] once into a variable, and use it for all TM rows.",
         "for (int j = 0; j < BK; j++) { float right = b[j][x]; for (int r = 0; r < TM; r++) sum[r] += a[y + r][j] * right; } "
-        "with a "
-        "barrier before and after.",
+        "with a barrier before and after.",
     ),
     example='''// y = A v for 8 vectors at once, V (K, 8): a thread keeps the 8 sums of its row, and reads each number of A once.
 __global__ void many_vectors(const float* A, const float* V, float* Y, int M, int K) {
@@ -99,8 +97,7 @@ __global__ void many_vectors(const float* A, const float* V, float* Y, int M, in
 ''',
     wrong=[
         Mistake("Each thread reads the same number of B from shared memory TM times. Read it once, into a variable, before the "
-                "loop over "
-                "the TM results. (The compiler of a GPU may do that by itself; the simulator counts what is written.)",
+                "loop over the TM results. (The compiler of a GPU may do that by itself; the simulator counts what is written.)",
                 when=lambda seen: seen.label == "64 by 64" and shared_reads(seen.reports) == 2 * 64**3 / 32),
         Wrong(Changed(("        __syncthreads();\n        for (int j", "        for (int j")),
               "A number of a slice is read before the thread that loads it has written it: all must wait after the load.",

@@ -52,8 +52,7 @@ exercise = Exercise(
     hints=(
         "A thread's 4 x 4 begins at row blockIdx.y * 32 + threadIdx.y * 4, column blockIdx.x * 32 + threadIdx.x * 4.",
         "Read float4 row[4], one from each row of the 4 x 4. The first row of the result is the four `x` parts, the second the "
-        "four `y` "
-        "parts.",
+        "four `y` parts.",
         "*(float4*)(y + (j + 1) * M + i) = make_float4(row[0].y, row[1].y, row[2].y, row[3].y); and three more like it.",
     ),
     example='''// Neighbours added, four at a time: y[i] = x[2 i] + x[2 i + 1], n a multiple of 4.

@@ -97,9 +97,8 @@ __device__ void end_of_row(int row, int number, int widest, int narrowest) {
               when=lambda seen: bool(seen.kinds & {"missing-lanes"})),
         Wrong(Changed(("        part = nothing_seen();\n", "")),
               "part still holds the result of one row when the next row begins. Set it to nothing_seen() at the end.",
-              when=lambda seen: not re.search(r"nothing_seen|-INFINITY", seen.text.split("end_of_row")[1].split("template <int "
-                                               "BM")[0])
-                  and not seen.issues),
+              when=lambda seen: not seen.issues
+                  and not re.search("nothing_seen|-INFINITY", seen.text.split("end_of_row")[1].split("template <int BM")[0])),
         Wrong(Changed(("step = widest; step >= narrowest; step /= 2", "step = widest; step > widest; step /= 2")),
               "Each part holds the result of a single lane. Eight lanes share a row: merge their parts by shuffles first.",
               when=one_lane),

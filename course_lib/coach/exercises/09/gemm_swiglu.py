@@ -62,8 +62,7 @@ exercise = Exercise(
         "Two stores of 4 bytes touch the same sectors twice. One store of 8 bytes, a float2, touches them once: where the "
         "address is a multiple of 8 bytes, and both columns exist.",
         "Eight lanes share a row. With a float2 each they write 64 neighbouring bytes, two whole sectors, once. Fewer bytes "
-        "for y "
-        "are not possible.",
+        "for y are not possible.",
     ),
     example='''// Of each two neighbours of the product the larger one: half as many columns.
 struct StoreLarger {

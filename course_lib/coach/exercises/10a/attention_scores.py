@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import beyond
 
 
 def cases(random):
@@ -92,7 +93,6 @@ __global__ void key_lengths(const float* k, float* y, int B, int S, int G, int D
               like=lambda *inputs: scored(*inputs, swap=True)),
         Wrong(Changed(("    if (i >= B * H * T * S) return;\n", "")),
               "There are more threads than scores: those from B * H * T * S on must do nothing.",
-              when=lambda seen: any(32 * issue.block[0] + issue.thread[0] >= seen.expected.size for issue in seen.issues
-                  if issue.kind == "out-of-bounds")),
+              when=lambda seen: beyond(seen, seen.expected.size, 32)),
     ],
 )  # fmt: skip

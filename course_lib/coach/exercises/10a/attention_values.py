@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import beyond
 
 
 def cases(random):
@@ -90,7 +91,6 @@ __global__ void mean_value(const float* v, float* y, int B, int S, int G, int D)
               like=lambda weights, v: mixed(weights, v, swap=True)),
         Wrong(Changed(("    if (i >= B * T * H * D) return;\n", "")),
               "There are more threads than numbers in y: those from B * T * H * D on must do nothing.",
-              when=lambda seen: any(32 * issue.block[0] + issue.thread[0] >= seen.expected.size for issue in seen.issues
-                  if issue.kind == "out-of-bounds")),
+              when=lambda seen: beyond(seen, seen.expected.size, 32)),
     ],
 )  # fmt: skip

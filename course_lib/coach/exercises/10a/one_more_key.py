@@ -29,8 +29,7 @@ exercise = Exercise(
     call=lambda answer, m, l, out, score, value: answer(m, l, out.copy(), score, value),  # it may change its `out`
     results=("m", "l", "out"),
     hints=("What was summed with the old m is multiplied by exp(m - m_new), l and out alike. The new key adds exp(score - "
-           "m_new) "
-           "to l, and as many times its value to out.",),
+           "m_new) to l, and as many times its value to out.",),
     wrong=[
         Wrong(Changed(("out = out * rescale + weight * value", "out = out + weight * value")),
               "l is right. The unfinished output was summed with the old m too, so it must be rescaled by the same "

@@ -73,8 +73,7 @@ exercise = Exercise(
         "that row have?",
         "row = i / half, its pair is i % half, its position t = row / H % T. The row's numbers begin at row * 2 * half.",
         "int column = i % half, at = 2 * row * half + column; float c = cos[t * half + column], s = sign * sin[t * half + "
-        "column]; read "
-        "x[at] and x[at + half], then write both.",
+        "column]; read x[at] and x[at + half], then write both.",
     ),
     example='''// Complex numbers (n), all real parts, then all imaginary parts; each is multiplied by i: (a, b) -> (-b, a).
 __global__ void times_i(const float* x, float* y, int n) {

@@ -91,8 +91,7 @@ exercise = Exercise(
         "Three steps for each c: the weight from p, the gradient from the weight, and 0 where it is masked.",
         "The weight is __expf(p[r][c] * scale - lse[c]). Note what is a row here: `key` belongs to r, and query + c to c.",
         "p[r][c] = __expf(p[r][c] * scale - lse[c]); ds[r][c] = p[r][c] * (ds[r][c] - deltas[c]) * scale; if (edge && (key >= "
-        "S || "
-        "(causal && key > past + query + c))) ds[r][c] = 0.0f;",
+        "S || (causal && key > past + query + c))) ds[r][c] = 0.0f;",
     ),
     example='''// The backward pass of softmax, from stored weights y: dx = y (dy - delta[row]), (rows, n), 0 where column > row.
 __global__ void masked_softmax_backward(const float* y, const float* dy, const float* delta, float* dx, int rows, int n) {

@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import beyond
 
 
 def cases(random):
@@ -70,8 +71,7 @@ template <class I> __global__ void columns(const float* x, const I* indices, flo
                   and any("table" in issue.message for issue in seen.issues)),
         Wrong(Changed(("    if (i >= n * C) return;\n", "")),
               "There are more threads than numbers: those with i >= n * C must do nothing.",
-              when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.expected.size for issue in seen.issues
-                  if issue.kind == "out-of-bounds")),
+              when=lambda seen: beyond(seen, seen.expected.size, 64)),
         Wrong(Changed(("I row = indices[i / C];", "I row = i / C % V;")),
               "The rows were copied in the order of the table; the ids were not used.", like=by_position),
     ],

@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.kernels import rates
-from course_lib.coach.shared_cases import whole_numbers
+from course_lib.coach.shared_cases import beyond, whole_numbers
 
 
 def cases(random):
@@ -56,8 +56,7 @@ template <class T> __global__ void reverse_rows(const T* x, T* y, int R, int C) 
     wrong=[
         Wrong(Changed(("    if (i >= (long long)n * C) return;\n", "")),
               "There are more threads than numbers in y: those with i >= n * C must do nothing.",
-              when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.expected.size for issue in seen.issues
-                  if issue.kind == "out-of-bounds")),
+              when=lambda seen: beyond(seen, seen.expected.size, 64)),
         Wrong(Changed(("indices[row]", "indices[i]")),
               "`indices` holds one index for each row of y, not for each number: read indices[row].",
               when=lambda seen: any(issue.kind == "out-of-bounds" and "indices" in issue.message for issue in seen.issues)),

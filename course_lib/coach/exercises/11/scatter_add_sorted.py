@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.shared_cases import KINDS, whole_numbers
+from course_lib.coach.shared_cases import KINDS, beyond, whole_numbers
 
 
 def cases(random):
@@ -72,8 +72,7 @@ __global__ void counts(const int* starts, int* y, int R) {
     wrong=[
         Wrong(Changed(("    if (i >= R * C) return;\n", "")),
               "There are more threads than numbers in y: those with i >= R * C must do nothing.",
-              when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.expected.size for issue in seen.issues
-                  if issue.kind == "out-of-bounds")),
+              when=lambda seen: beyond(seen, seen.expected.size, 64)),
         Wrong(Changed(("updates[(long long)positions[j] * C", "updates[(long long)j * C")),
               "Row j of updates is added, and not row positions[j]: `positions` is sorted by row.", like=unsorted),
         Wrong(Changed(("sum += updates", "sum = updates")), "Each row keeps only its last update. Add all of them up.",

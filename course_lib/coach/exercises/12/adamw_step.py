@@ -92,10 +92,8 @@ exercise = Exercise(
         "The block's number within its array is blockIdx.x minus arrays.end[k - 1] (0 for the first array). It owns EACH * "
         "blockDim.x numbers; thread t the numbers (block * EACH + j) * blockDim.x + t.",
         "for (int j = 0; j < EACH; j++) { int i = (block * EACH + j) * blockDim.x + threadIdx.x; if (i >= arrays.size[k]) "
-        "return; ... } "
-        "and inside the formula of exercise 1, with beta1, rest1, beta2, rest2, eps and arrays.decay[k] in place of its "
-        "numbers, and "
-        "gi = arrays.gradient[k][i] * clip.",
+        "return; ... } and inside the formula of exercise 1, with beta1, rest1, beta2, rest2, eps and arrays.decay[k] in place "
+        "of its numbers, and gi = arrays.gradient[k][i] * clip.",
     ),
     example='''// All arrays of a list multiplied by one number, in one launch.
 extern "C" __global__ void scale_all(const __grid_constant__ Arrays arrays, const float* factor) {

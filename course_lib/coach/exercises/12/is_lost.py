@@ -30,8 +30,7 @@ exercise = Exercise(
     wrong=[
         Wrong(Changed(("ml_dtypes.bfloat16(weight + update) == weight", "abs(update) < 0.0039")),
               "That limit holds for weights near 1. Near 256 the gaps between bfloat16 numbers are 256 times as large, near "
-              "1/128 they "
-              "are 128 times as small."),
+              "1/128 they are 128 times as small."),
         Wrong(Changed(("ml_dtypes.bfloat16(weight + update) == weight", "abs(update) < 0.0039 * abs(weight)")),
               "The gaps do not grow with every weight: they are equal from 1 to 2, and half as large just below 1. Let "
               "ml_dtypes round the sum."),

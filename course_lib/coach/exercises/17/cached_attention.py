@@ -101,8 +101,7 @@ exercise = Exercise(
     return e @ cache[1] / e.sum()
 """,
               "The list grows with each token, and cache[0] and cache[1] stay as they were. It must always hold two arrays, "
-              "each a "
-              "row longer than before: the keys and the values of all tokens."),
+              "each a row longer than before: the keys and the values of all tokens."),
         Wrong(Changed(("np.exp(scores - scores.max())", "scores")),
               "The scores themselves are the weights. Softmax takes exp of them first, which makes every weight positive."),
         Wrong(Changed((" / e.sum()", "")), "The weights of the values do not sum to 1: divide by the sum of the exp."),

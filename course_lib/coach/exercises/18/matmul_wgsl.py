@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wrong
 from course_lib.coach.shaders import BYTES, bytes_moved
-from course_lib.coach.shared_cases import unwritten
+from course_lib.coach.shared_cases import two_writers, unwritten
 
 NAIVE = """struct Args {
     N: u32,
@@ -90,8 +90,7 @@ fn blurred(@builtin(local_invocation_index) lane: u32) {
               "workgroupBarrier belongs after loading, and one after use.",
               when=lambda seen: any(i.kind == "race" and "`y[" not in i.message for i in seen.issues)),
         Mistake("Two threads write the same number of y. Each number of the tile belongs to one thread.",
-                when=lambda seen: any(i.kind == "race" and "`y[" in i.message for i in seen.issues)
-                    and all(f"< args.{n}" in seen.text.split("workgroupBarrier();")[-1] for n in "NM")),
+                when=two_writers),
         Wrong(Changed(("if (row < args.N && column < args.M) {", "if (row < args.N) {")),
               "y is written out of bounds: write only where row < args.N and column < args.M.",
               when=lambda seen: any("`y[" in issue.message for issue in seen.issues)),
@@ -99,8 +98,7 @@ fn blurred(@builtin(local_invocation_index) lane: u32) {
               "A thread reads a or b out of bounds. WebGPU may return any number of the array then: use 0 instead.",
               when=lambda seen: any(i.kind == "out-of-bounds" and i.message.startswith("a thread reads") for i in seen.issues)),
         Mistake("Some threads never reach a barrier. None may return before it, or skip it in an `if`, and the loop over "
-                "slices has "
-                "the same number of iterations for all.",
+                "slices has the same number of iterations for all.",
                 when=lambda seen: "divergent-barrier" in seen.kinds),
         Wrong(NAIVE.replace("row += 16", "row += 64").replace("column += 16", "column += 64"),
               "Only the first 16 rows and columns of each tile are written: with 256 threads each owns 16 numbers of y.",

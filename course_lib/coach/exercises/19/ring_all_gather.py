@@ -60,16 +60,14 @@ def pass_on(communicator, x):
         Wrong(Changed(("chunks[(rank - step) % size])", "chunk)")),
               "You send your own chunk in every step, so only the rank before reaches you. Send on what has just arrived."),
         Wrong(Changed(("(rank - step - 1) % size] = ", "(rank + step + 1) % size] = "), ("(rank - step) % size", "(rank + "
-                                                                                                                 "step) % "
-                                                                                                                 "size")),
+                                                                                                                 "step) % size")),
               "Chunks arrive from the rank before, then from the one before that: the index of what arrives falls by one "
               "each step."),
         Wrong(Changed(("range(size - 1)", "range(size - 2)")),
               "One step is missing: N - 1 chunks must arrive."),
         Wrong(Changed(("range(size - 1)", "range(size)")),
               "More is sent than needed. There are size - 1 steps, with one call of pass_on in each; one step more would only "
-              "bring "
-              "back your own chunk.",
+              "bring back your own chunk.",
               when=lambda seen: seen.got[1] > seen.expected[1],
               once="the results are right and more bytes were sent, as the task allows nobody"),
         Wrong(Changed(("return chunks", "return np.concatenate(chunks)")),

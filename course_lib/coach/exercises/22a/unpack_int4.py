@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.shared_cases import unwritten
+from course_lib.coach.shared_cases import beyond, unwritten
 from course_lib.devices.packing import pack_int4
 
 GROUP, THREADS = 32, 64
@@ -91,7 +91,6 @@ fn unpack_bits(@builtin(global_invocation_id) id: vec3<u32>) {
               like=with_the_next),
         Wrong(Changed(("    if (i < args.n) {", "    if (i <= args.n) {")),
               "Thread n has no word. A thread computes only if i < args.n.",
-              when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.inputs[0].size // 8 for issue in seen.issues
-                  if issue.kind == "out-of-bounds")),
+              when=lambda seen: beyond(seen, seen.inputs[0].size // 8, 64)),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.kernels import rates
-from course_lib.coach.shared_cases import whole_numbers
+from course_lib.coach.shared_cases import beyond, whole_numbers
 
 
 def cases(random):
@@ -79,8 +79,7 @@ template <class X> __global__ void clear_first(X* pages, const int* slots, int n
     wrong=[
         Wrong(Changed(("    if (i >= n * row) return;", "")),
               "There are more threads than numbers in k: those with i >= n * row must do nothing.",
-              when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.inputs[0].size for issue in seen.issues
-                  if issue.kind == "out-of-bounds")),
+              when=lambda seen: beyond(seen, seen.inputs[0].size, 64)),
         Wrong(Changed(("    v_pages[at] = v[i];\n", "")),
               "k_pages is right, and v_pages is as it was: the values go to the same slots.",
               like=lambda k, v, k_pages, v_pages, slots: (appended(k, v, k_pages, v_pages, slots)[0], v_pages)),

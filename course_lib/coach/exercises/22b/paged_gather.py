@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.kernels import rates
-from course_lib.coach.shared_cases import whole_numbers
+from course_lib.coach.shared_cases import beyond, whole_numbers
 
 
 def cases(random):
@@ -64,8 +64,7 @@ template <class X> __global__ void first_numbers(const X* pages, const int* tabl
     wrong=[
         Wrong(Changed(("    if (i >= count * row) return;\n", "")),
               "There are more threads than numbers in y: those with i >= count * row must do nothing.",
-              when=lambda seen: any(64 * issue.block[0] + issue.thread[0] >= seen.expected.size for issue in seen.issues
-                  if issue.kind == "out-of-bounds")),
+              when=lambda seen: beyond(seen, seen.expected.size, 64)),
         Wrong("""template <class X>
 __global__ void paged_gather(const X* pages, const int* table, X* y, int count, int N, int row) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -96,8 +96,7 @@ exercise = Exercise(
                       ('np.einsum("td,tsd,sd->ts", q[part], between, k[part])',
                        "(q[part] * np.exp(G)) @ (k[part] * np.exp(-G)).T")),
               "An exponent above 0 overflows where decays are strong. Compute e^(G_t - G_s) from the difference, for each pair "
-              "of "
-              "steps, and let no exponent be above 0: np.minimum(..., 0).",
+              "of steps, and let no exponent be above 0: np.minimum(..., 0).",
               when=lambda seen: seen.label == "strong decays" and not np.isfinite(seen.got[0]).all(),
               once="the only case with strong decays, and finite results are expected"),
         Wrong("""def chunked_attention(q, k, v, g, S, chunk):
