@@ -82,8 +82,7 @@ exercise = Exercise(
 ''',
     wrong=[
         Wrong(Changed(("fresh = [new]", "fresh = ids")),
-              "From the second step on the whole text is read again, though the cache holds all of it but the newest token. Read "
-              "that one alone."),
+              "From the second step on the whole text is read again, though the cache holds all of it but the newest token."),
         Wrong(Changed(("fresh = [new]", "fresh = ids[-2:]")),
               "The last token but one is read twice: it has been in the cache since the previous step."),
         Wrong(Changed(("cache=cache", "cache=model.new_cache()")),
