@@ -202,10 +202,7 @@ class Muon(Optimiser):
         super().load_state(state)
         self.rest.load_state(state)
 
-    def step(self, learning_rate: float) -> float:
-        """One step along the gradients that backward() left. Returns the global norm of all gradients."""
-        norm = self.update(self.ops.from_numpy(self.next_settings(learning_rate)))
-        return tensor_from_array(norm, self.ops).item()
+    step = AdamW.step
 
     def next_settings(self, learning_rate: float) -> np.ndarray:
         """Count a step; what `update` reads of it, as AdamW has it."""

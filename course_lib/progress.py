@@ -24,22 +24,10 @@ class Display(Protocol):
     def stop(self) -> None: ...
 
 
-class Quiet:
+class Quiet(Display):
     """Shows nothing."""
 
     bars = False
-
-    def say(self, line: str) -> None:
-        pass
-
-    def start(self, step: int, steps: int) -> None:
-        pass
-
-    def update(self, step: int, record: dict[str, Any], left: float | None) -> None:
-        pass
-
-    def stop(self) -> None:
-        pass
 
 
 class Terminal:

@@ -113,6 +113,7 @@ class Settings:
         return dataclasses.asdict(self)
 
 
+TWELVE = ("12m", "modern-12m", "latent-12m", "linear-12m", "hybrid-12m")  # 12.3 million parameters each
 LARGE_RECIPE = {"steps": 2000, "batch": 16, "peak": 6e-3, "lowest": 0.0, "matrix_peak": 0.012, "momentum": 0.98,
                 "stories": 80_000}  # fmt: skip
 # What each recipe was chosen from, and what each change gained: notebooks/runs/trials.md
@@ -128,12 +129,8 @@ RECIPES: dict[str, dict[str, dict]] = {
             "momentum": 0.98,
             "validation_rows": 128,
         },
-        "12m": LARGE_RECIPE,
-        "modern-12m": LARGE_RECIPE,
-        # As 12m, so that they compare; nothing was searched.
-        "latent-12m": LARGE_RECIPE,
-        "linear-12m": LARGE_RECIPE,
-        "hybrid-12m": LARGE_RECIPE,
+        # latent, linear and hybrid as 12m, so that they compare; nothing was searched.
+        **dict.fromkeys(TWELVE, LARGE_RECIPE),
         # These two are for a GPU; a guess, not a search.
         "116m": {"steps": 5000, "batch": 16, "peak": 6e-4, "lowest": 0.0, "stories": 240_000},
         "gpt2": {"steps": 5000, "batch": 8, "peak": 6e-4, "lowest": 0.0},
@@ -141,11 +138,7 @@ RECIPES: dict[str, dict[str, dict]] = {
     "reference": {
         "micro": {"steps": 2000, "batch": 2, "peak": 5e-3, "lowest": 5e-4},
         "small": {"steps": 4500, "batch": 4, "peak": 3e-3, "lowest": 1e-4, "validation_rows": 128},
-        "12m": {"steps": 5000, "batch": 8, "peak": 3e-4, "lowest": 6e-5},
-        "modern-12m": {"steps": 5000, "batch": 8, "peak": 3e-4, "lowest": 6e-5},
-        "latent-12m": {"steps": 5000, "batch": 8, "peak": 3e-4, "lowest": 6e-5},
-        "linear-12m": {"steps": 5000, "batch": 8, "peak": 3e-4, "lowest": 6e-5},
-        "hybrid-12m": {"steps": 5000, "batch": 8, "peak": 3e-4, "lowest": 6e-5},
+        **{name: {"steps": 5000, "batch": 8, "peak": 3e-4, "lowest": 6e-5} for name in TWELVE},
         "116m": {"steps": 5000, "batch": 16, "peak": 6e-4, "lowest": 6e-5, "stories": 240_000},
         "gpt2": {"steps": 5000, "batch": 8, "peak": 6e-4, "lowest": 6e-5},
     },
@@ -173,7 +166,7 @@ for _recipe in RECIPES["reference"].values():
 # A text, unlike the stories, is short as a rule: it is read many times over, and learned by heart without dropout.
 ON_TEXT = {"dropout": 0.1}
 # These multiply in bfloat16 where that is faster; the matrices of the others are tiny.
-LARGE = ("12m", "modern-12m", "latent-12m", "linear-12m", "hybrid-12m", "116m", "gpt2")
+LARGE = (*TWELVE, "116m", "gpt2")
 TENSOR_CORES = (8, 0)  # compute capability
 # On the simulator a step takes some ten times as long, so a run there has fewer: still far below a bigram model's loss.
 ON_SIMULATOR: dict[str, dict] = {"micro": {"steps": 1000, "validation_rows": 32}}

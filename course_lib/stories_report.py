@@ -71,10 +71,7 @@ def grade_samples(
 
 
 def grade_texts(
-    texts: Sequence[str | None],
-    temperature: float,
-    training: Sequence[str] | None = None,
-    top_p: float | None = None,
+    texts: Sequence[str | None], temperature: float, training: Sequence[str] | None = None, top_p: float | None = None
 ) -> Grade:
     """The grade of texts that were written with these settings; None stands for one that did not end."""
     ended = [text for text in texts if text is not None]

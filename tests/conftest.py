@@ -129,3 +129,14 @@ def chromium():
         browser = engine.chromium.launch(executable_path=program, args=CHROMIUM)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def set_threads():
+    """Of the compiled loops of the device `cpu`: how many threads share them, until the test ends."""
+    from course_lib import devices, native
+    from course_lib.devices.cpu import compiled
+
+    devices.ops("cpu")
+    yield compiled.loops.set_threads
+    compiled.loops.set_threads(native.threads())

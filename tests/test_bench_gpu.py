@@ -89,17 +89,7 @@ def test_a_part_runs_alone_where_much_of_the_course_is_missing(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "COURSE_CACHE": str(tmp_path / "cache")}
     hidden = subprocess.run([sys.executable, "-c", "import nbformat"], env=environment, capture_output=True, text=True)
     assert "No module named 'nbformat'" in hidden.stderr
-    command = [
-        sys.executable,
-        "-m",
-        "course_lib.cli",
-        "bench",
-        "gpu",
-        "--part",
-        "e",
-        "--json",
-        tmp_path / "found.json",
-    ]
+    command = [sys.executable, "-m", "course_lib.cli", "bench", "gpu", "--part", "e", "--json", tmp_path / "found.json"]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "found.json").read_text())

@@ -10,11 +10,9 @@ import pytest
 
 from course_lib import build
 from course_lib.cuda import CompileError, nvrtc, source
+from tests.nvrtc_here import needs_nvrtc
 
-pytestmark = pytest.mark.skipif(
-    not nvrtc.available(),
-    reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc nvidia-cuda-runtime",
-)
+pytestmark = needs_nvrtc
 CHAPTERS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("[0-9]*.ipynb"))
 
 

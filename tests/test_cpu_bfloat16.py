@@ -127,18 +127,15 @@ def test_rounded_products_keep_a_polar_factor():
     np.testing.assert_allclose(*values, atol=0.05)
 
 
-def test_the_number_of_threads_does_not_change_a_bit():
+def test_the_number_of_threads_does_not_change_a_bit(set_threads):
     table, random = devices.ops("cpu"), np.random.default_rng(0)
     dy, x, weight = (random.normal(size=s).astype(np.float32) for s in ((501, 300), (501, 270), (300, 270)))
     results = []
-    try:
-        for threads in (1, 2, 5):
-            compiled.loops.set_threads(threads)
-            with devices.computing("cpu", "bfloat16"):
-                arrays = table.linear_forward(x, weight, None), *table.linear_backward(dy, x, weight, False)[:2]
-            results.append([array.tobytes() for array in arrays])
-    finally:
-        compiled.loops.set_threads(native.threads())
+    for threads in (1, 2, 5):
+        set_threads(threads)
+        with devices.computing("cpu", "bfloat16"):
+            arrays = table.linear_forward(x, weight, None), *table.linear_backward(dy, x, weight, False)[:2]
+        results.append([array.tobytes() for array in arrays])
     assert results[0] == results[1] == results[2]
 
 

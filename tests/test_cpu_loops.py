@@ -80,33 +80,25 @@ def same_bits(first: list[np.ndarray], second: list[np.ndarray]) -> bool:
 
 
 @needs_compiler
-def test_the_number_of_threads_does_not_change_a_bit():
-    devices.ops("cpu")
-    try:
-        compiled.loops.set_threads(1)
-        alone = results()
-        for threads in (2, 5):
-            compiled.loops.set_threads(threads)
-            for _ in range(3):
-                assert same_bits(results(), alone)
-    finally:
-        compiled.loops.set_threads(native.threads())
+def test_the_number_of_threads_does_not_change_a_bit(set_threads):
+    set_threads(1)
+    alone = results()
+    for threads in (2, 5):
+        set_threads(threads)
+        for _ in range(3):
+            assert same_bits(results(), alone)
 
 
 @needs_compiler
-def test_python_threads_may_call_at_the_same_time():
-    devices.ops("cpu")
-    try:
-        compiled.loops.set_threads(3)
-        alone, wrong = results(), []
-        callers = [threading.Thread(target=lambda: wrong.append(not same_bits(results(), alone))) for _ in range(4)]
-        for caller in callers:
-            caller.start()
-        for caller in callers:
-            caller.join()
-        assert wrong == [False] * 4
-    finally:
-        compiled.loops.set_threads(native.threads())
+def test_python_threads_may_call_at_the_same_time(set_threads):
+    set_threads(3)
+    alone, wrong = results(), []
+    callers = [threading.Thread(target=lambda: wrong.append(not same_bits(results(), alone))) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert wrong == [False] * 4
 
 
 @needs_compiler
@@ -166,7 +158,7 @@ def test_arrays_without_elements(table_of, kind: str):
     [(7, 1000, 61), (63, 777, 41), (193, 97, 515), (512, 64, 96), (1, 600, 700), (201, 385, 32), (521, 530, 515)],
 )
 def test_products_on_ragged_shapes_are_exact_and_the_same_for_any_number_of_threads(
-    N, K, M, transpose_a, transpose_b, dtype
+    N, K, M, transpose_a, transpose_b, dtype, set_threads
 ):
     random = np.random.default_rng(N)
     a = random.standard_normal((K, N) if transpose_a else (N, K)).astype(dtype)
@@ -174,12 +166,9 @@ def test_products_on_ragged_shapes_are_exact_and_the_same_for_any_number_of_thre
     left, right = (x.T if turned else x for x, turned in ((a, transpose_a), (b, transpose_b)))
     exact = left.astype("float64") @ right.astype("float64")  # (N, M)
     table, found = devices.ops("cpu"), []
-    try:
-        for threads in (1, 2, 3):
-            compiled.loops.set_threads(threads)
-            found.append(table.matmul(a, b, transpose_a, transpose_b))
-    finally:
-        compiled.loops.set_threads(native.threads())
+    for threads in (1, 2, 3):
+        set_threads(threads)
+        found.append(table.matmul(a, b, transpose_a, transpose_b))
     assert same_bits(found[:1] * 2, found[1:])
     # a sum of K products is off by at most K roundings, each of |a| |b|
     bound = K * np.finfo(dtype).eps * (abs(left).astype("float64") @ abs(right).astype("float64"))
@@ -217,29 +206,24 @@ def test_a_product_fits_where_it_is_told_to_go():
 
 
 @needs_compiler
-def test_a_training_step_has_the_same_bits_for_any_number_of_threads():
+def test_a_training_step_has_the_same_bits_for_any_number_of_threads(set_threads):
     tokens = np.random.default_rng(0).integers(0, 1024, (2, 3, 100))
     found = []
-    try:
-        for threads in (1, 2, 3):
-            devices.ops("cpu")
-            compiled.loops.set_threads(threads)
-            model = GPT(GPTConfig.preset("micro"), seed=0)
-            optimiser = AdamW(model.named_parameters())
-            for _ in range(2):
-                optimiser.zero_grad()
-                model.loss(*tokens).backward()
-                optimiser.step(1e-2)
-            found.append(list(model.state().values()))
-    finally:
-        compiled.loops.set_threads(native.threads())
+    for threads in (1, 2, 3):
+        set_threads(threads)
+        model = GPT(GPTConfig.preset("micro"), seed=0)
+        optimiser = AdamW(model.named_parameters())
+        for _ in range(2):
+            optimiser.zero_grad()
+            model.loss(*tokens).backward()
+            optimiser.step(1e-2)
+        found.append(list(model.state().values()))
     assert same_bits(found[0], found[1]) and same_bits(found[0], found[2])
 
 
 @needs_compiler
-def test_a_helper_joins_job_after_job():
+def test_a_helper_joins_job_after_job(set_threads):
     """Jobs may lie at one address, one after the other: a helper that took them for the same job slept for good."""
-    devices.ops("cpu")
     library = native.load("cpu_loops", sorted(compiled.FOLDER.glob("*.cpp")), compiled.FLAGS,
                           sorted(compiled.FOLDER.glob("*.h")), native.find_compiler())  # fmt: skip
     share = library._Z19parallel_for_pieceslPFvPvlES_  # parallel_for_pieces(long, void (*)(void *, long), void *)
@@ -256,10 +240,7 @@ def test_a_helper_joins_job_after_job():
         except threading.BrokenBarrierError:
             pass
 
-    try:
-        compiled.loops.set_threads(2)
-        for _ in range(20):
-            share(2, work, None)
-    finally:
-        compiled.loops.set_threads(native.threads())
+    set_threads(2)
+    for _ in range(20):
+        share(2, work, None)
     assert sorted(met) == [0] * 20 + [1] * 20

@@ -757,10 +757,7 @@ ERRORS = {
     "attention-heads": (lambda t: attend(t, (1, 3, 4, 8), (1, 3, 3, 8), (1, 3, 3, 8)), ["4", "3"]),
     "attention-causal": (lambda t: attend(t, (1, 5, 2, 8), (1, 4, 2, 8), (1, 4, 2, 8)), ["5", "4"]),
     "cross_entropy": (lambda t: t.cross_entropy_forward(zeros(t, 3, 4), indices(t, 1, 2)), ["(3, 4)", "(2,)"]),
-    "linear_gelu": (
-        lambda t: t.linear_gelu_forward(zeros(t, 2, 3), zeros(t, 5, 4), zeros(t, 5)),
-        ["(2, 3)", "(5, 4)"],
-    ),
+    "linear_gelu": (lambda t: t.linear_gelu_forward(zeros(t, 2, 3), zeros(t, 5, 4), zeros(t, 5)), ["(2, 3)", "(5, 4)"]),
     "linear_cross_entropy": (
         lambda t: t.linear_cross_entropy(zeros(t, 2, 3), zeros(t, 5, 3), None, indices(t, 1, 2, 3)),
         ["x (2, 3)", "targets (3,)"],

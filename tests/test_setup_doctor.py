@@ -93,8 +93,7 @@ def test_no_driver_no_cupy(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "cupy, platform, extra",
-    [("cuda", "linux", "cuda"), (None, "linux", None), (None, "darwin", "webgpu")],
+    "cupy, platform, extra", [("cuda", "linux", "cuda"), (None, "linux", None), (None, "darwin", "webgpu")]
 )
 def test_what_reaches_the_gpu_comes_with_the_course(cupy, platform, extra, monkeypatch):
     monkeypatch.setattr(nvidia, "cupy_extra", lambda: cupy)

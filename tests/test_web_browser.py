@@ -40,9 +40,12 @@ class Visit:
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("request", lambda request: request.url.startswith(self.address) or self.said.append(request.url))
 
-    def open(self):
+    def open(self, gpu: bool = False):
+        """gpu: the test needs WebGPU, and is skipped without."""
         self.page.goto(self.address)
         self.settled()
+        if gpu and "WebGPU: none" in self.text("device"):
+            pytest.skip("this Chromium has no WebGPU adapter, not even in software")
         return self.page
 
     def settled(self) -> None:
@@ -122,9 +125,7 @@ def compare(visit: Visit, run, prompts, tokens: int, rounded: str = "float32") -
 
 def test_a_trained_model_writes_what_python_writes(visit, page, trained):
     shown = visit(page)
-    shown.open()
-    if "WebGPU: none" in shown.text("device"):
-        pytest.skip("this Chromium has no WebGPU adapter, not even in software")
+    shown.open(gpu=True)
     assert compare(shown, trained, STORIES, 20) >= 3
     assert "swiftshader" in shown.text("why") or "computes." in shown.text("why")
     assert "166,656 parameters in float32, 2 layers, trained for 50 steps on stories" in shown.text("facts")
@@ -132,9 +133,7 @@ def test_a_trained_model_writes_what_python_writes(visit, page, trained):
 
 def test_float16_weights_write_what_python_writes_with_rounded_ones(visit, trained, tmp_path):
     shown = visit(export(trained, tmp_path / "half", dtype="float16"))
-    shown.open()
-    if "WebGPU: none" in shown.text("device"):
-        pytest.skip("this Chromium has no WebGPU adapter, not even in software")
+    shown.open(gpu=True)
     assert compare(shown, trained, STORIES[:2], 10, rounded="float16") >= 1
 
 
@@ -155,9 +154,7 @@ def test_a_model_that_was_taught_to_answer_is_asked(visit, tmp_path):
 @pytest.mark.parametrize("to", quantised.FORMATS)
 def test_quantised_weights_write_what_python_writes_with_them(visit, trained, tmp_path, to):
     shown = visit(export(trained, tmp_path / "small", dtype=to))
-    shown.open()
-    if "WebGPU: none" in shown.text("device"):
-        pytest.skip("this Chromium has no WebGPU adapter, not even in software")
+    shown.open(gpu=True)
     assert compare(shown, trained, STORIES, 20, to) >= 3
     assert f"166,656 parameters in {to}, 2 layers" in shown.text("facts")
 
@@ -168,9 +165,7 @@ def test_quantised_rows_of_any_length(visit, tmp_path, config, to):
     """24 and 37 weights in a row, neither whole groups nor, in 8 bits, whole words."""
     saved = save(tmp_path / "run", GPTConfig(**CONFIGS[config]), tokenizer())
     shown = visit(export(saved, tmp_path / "page", dtype=to))
-    shown.open()
-    if "WebGPU: none" in shown.text("device"):
-        pytest.skip("this Chromium has no WebGPU adapter, not even in software")
+    shown.open(gpu=True)
     assert compare(shown, saved, PROMPTS, 14, to) >= 2
 
 
@@ -178,9 +173,7 @@ def test_quantised_rows_of_any_length(visit, tmp_path, config, to):
 def test_both_ways_write_the_same_beyond_the_context(visit, tmp_path, config):
     saved = save(tmp_path / "run", GPTConfig(**CONFIGS[config]), tokenizer())
     shown = visit(export(saved, tmp_path / "page"))
-    shown.open()
-    if "WebGPU: none" in shown.text("device"):
-        pytest.skip("this Chromium has no WebGPU adapter, not even in software")
+    shown.open(gpu=True)
     assert compare(shown, saved, PROMPTS, 14) >= 2
 
 
@@ -205,9 +198,7 @@ def test_webgpu_computes_the_same_logits(visit, tmp_path, config):
     """Many tokens at once and one by one, after each other, and again from the start."""
     saved = save(tmp_path / "run", GPTConfig(**CONFIGS[config]), tokenizer())
     shown = visit(export(saved, tmp_path / "page"))
-    shown.open()
-    if "WebGPU: none" in shown.text("device"):
-        pytest.skip("this Chromium has no WebGPU adapter, not even in software")
+    shown.open(gpu=True)
     parts = [
         [5, 250, 7, 0, 3, 8, 8, 1, 77, 9, 200, 6, 5, 4, 3, 2, 1],
         [9],
@@ -280,9 +271,7 @@ def test_a_gpu_that_is_lost_is_replaced_by_the_processor(visit, tiny):
           return device;
         };"""
     )
-    shown.open()
-    if "WebGPU: none" in shown.text("device"):
-        pytest.skip("this Chromium has no WebGPU adapter, not even in software")
+    shown.open(gpu=True)
     shown.compute_by("gpu")
     assert len(shown.write("the cat", 3)) == 3
     shown.page.evaluate("() => globalThis.lose({reason: 'unknown', message: 'the cable came off'})")
@@ -297,9 +286,7 @@ def test_a_kernel_that_does_not_compile_is_named(visit, tiny, tmp_path):
     kernel = tmp_path / "page/kernels/gemm.wgsl"
     kernel.write_text(kernel.read_text().replace("sums[0] += column.x * row;", "sums[0] += no_such_thing;"))
     shown = visit(tmp_path / "page")
-    shown.open()
-    if "WebGPU: none" in shown.text("device"):
-        pytest.skip("this Chromium has no WebGPU adapter, not even in software")
+    shown.open(gpu=True)
     shown.compute_by("gpu")
     shown.page.locator("#write:enabled").wait_for()
     problem = shown.text("problem")

@@ -20,9 +20,7 @@ def doctor(
     raise typer.Exit(run())
 
 
-def lab(
-    browser: Annotated[bool, typer.Option(help="Open a browser where there is one.")] = True,
-) -> None:
+def lab(browser: Annotated[bool, typer.Option(help="Open a browser where there is one.")] = True) -> None:
     """Open JupyterLab on chapter 00."""
     from course_lib import lab
 

@@ -45,14 +45,6 @@ def world(device: str = "cpu") -> Communicator:
 
 
 __all__ = [
-    "Alone",
-    "CommunicationError",
-    "Communicator",
-    "Deadlock",
-    "Mismatch",
-    "RankFailed",
-    "Traffic",
-    "train",
-    "virtual",
+    "Alone", "CommunicationError", "Communicator", "Deadlock", "Mismatch", "RankFailed", "Traffic", "train", "virtual",
     "world",
-]
+]  # fmt: skip

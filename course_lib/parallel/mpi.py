@@ -18,15 +18,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from mpi4py import MPI
 
-from course_lib.parallel.communicator import (
-    Call,
-    Communicator,
-    Pending,
-    add_in_order,
-    caller,
-    even_parts,
-    rows_of,
-)
+from course_lib.parallel.communicator import Call, Communicator, Pending, add_in_order, caller, even_parts, rows_of
 from course_lib.parallel.debug import Board
 
 PATIENCE = 0.5  # seconds of polling before a wait begins to sleep in between

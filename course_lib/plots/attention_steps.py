@@ -50,8 +50,8 @@ def attention_steps(q, k, v, tokens: Sequence[str]) -> Player:
     for j, token in enumerate(tokens):
         x = LEFT + (j + 0.5) * COLUMN
         drawing.text(x, DOWN["token"], token, "strong")
-        drawing.text(x, DOWN["key"], _vector(k[j]))
-        drawing.text(x, DOWN["value"], _vector(v[j]))
+        drawing.text(x, DOWN["key"], vector(k[j]))
+        drawing.text(x, DOWN["value"], vector(v[j]))
     for query in queries:
         _draw(drawing, query, q, k, v, tokens)
     still = attention_map(np.stack([query.weights for query in queries]), tokens)
@@ -71,20 +71,20 @@ def _query(i: int, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> Query:
 def _draw(drawing: Drawing, query: Query, q: np.ndarray, k: np.ndarray, v: np.ndarray, tokens: Sequence[str]) -> None:
     i, width = query.position, len(tokens) * COLUMN
     scored, weighed, summed = (range(3 * i + first, 3 * i + 3) for first in range(3))  # the steps in which each is seen
-    drawing.text(6, DOWN["query"], f"query of {tokens[i]}: q = {_vector(q[i])}", "left strong", scored)
+    drawing.text(6, DOWN["query"], f"query of {tokens[i]}: q = {vector(q[i])}", "left strong", scored)
     for j in range(len(tokens)):
         left, x = LEFT + j * COLUMN, LEFT + (j + 0.5) * COLUMN
         masked = j > i
         kind = "small" if masked else ""
         drawing.box(left + 4, DOWN["score"] - 14, COLUMN - 8, 28, PALE if masked else SKY, steps=scored)
-        score = f"{_short(k[j] @ q[i])} / √{q.shape[1]} = {query.scores[j]:.2f}"
+        score = f"{short(k[j] @ q[i])} / √{q.shape[1]} = {query.scores[j]:.2f}"
         drawing.text(x, DOWN["score"], "masked" if masked else score, kind, scored)
         tall = BAR * query.weights[j]
         drawing.box(left + 16, DOWN["weight"] + 8 - tall, 24, tall, BLUE, edge=BLUE, steps=weighed)
         drawing.text(x + 14, DOWN["weight"], f"{query.weights[j]:.2f}", kind, weighed)
-        drawing.text(x, DOWN["term"], _vector(query.weights[j] * v[j]), kind, summed)
+        drawing.text(x, DOWN["term"], vector(query.weights[j] * v[j]), kind, summed)
     drawing.box(LEFT + 4, DOWN["sum"] - 16, width - 8, 32, ORANGE, steps=summed)
-    words = f"sum: {_vector(query.output)}, which {tokens[i]} now carries"
+    words = f"sum: {vector(query.output)}, which {tokens[i]} now carries"
     drawing.text(LEFT + width / 2, DOWN["sum"], words, "strong", summed)
 
 
@@ -95,17 +95,17 @@ def _sentences(query: Query, v: np.ndarray, tokens: Sequence[str]) -> list[str]:
     )
     hidden = f" Masked, because later: {', '.join(tokens[i + 1 :])}." if i + 1 < len(tokens) else ""
     weights = ", ".join(f"{token} {weight:.2f}" for token, weight in zip(tokens, query.weights, strict=True))
-    terms = " + ".join(f"{query.weights[j]:.2f} · {_vector(v[j])}" for j in range(i + 1))
+    terms = " + ".join(f"{query.weights[j]:.2f} · {vector(v[j])}" for j in range(i + 1))
     return [
         f"The query of {tokens[i]} has the scores: {scores}.{hidden}",
         f"Softmax makes weights of the scores of {tokens[i]}: {weights}.",
-        f"The weighted sum of the values: {terms} = {_vector(query.output)}, which {tokens[i]} now carries.",
+        f"The weighted sum of the values: {terms} = {vector(query.output)}, which {tokens[i]} now carries.",
     ]
 
 
-def _vector(numbers: np.ndarray) -> str:
-    return f"[{', '.join(_short(number) for number in numbers)}]"
+def vector(numbers: np.ndarray) -> str:
+    return f"[{', '.join(short(number) for number in numbers)}]"
 
 
-def _short(number: float) -> str:
+def short(number: float) -> str:
     return f"{round(float(number), 2) + 0.0:g}"  # no negative zero

@@ -15,12 +15,7 @@ RUNS = tuple(INK if colour == GREEN else colour for colour in CYCLE)  # green is
 
 
 @styled()
-def loss_curve(
-    log: Log,
-    floor: float | None = None,
-    bigram: float | None = None,
-    title: str = "",
-) -> Picture:
+def loss_curve(log: Log, floor: float | None = None, bigram: float | None = None, title: str = "") -> Picture:
     """The training and validation loss of one run, in nats per token.
 
     log: the records of `metrics.read(run)`. floor: the entropy of the text. bigram: the loss of a bigram model.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.plots.attention_steps import short, vector
 from course_lib.plots.picture import Picture, number, picture
 from course_lib.plots.player import Drawing, Player
 from course_lib.plots.style import GREY, INK, ORANGE, PALE, PAPER, SKY, SMALL, TEXT, VERMILLION, sheet, styled
@@ -72,23 +73,23 @@ def _panel(
     """One rule after one write: the key down the side, what is written along the top, the state, and what is read."""
     state, old = step.states[rule], before.states[rule]
     if key is not None:
-        drawing.text(left + 8, 42, f"k of {step.name}: {_vector(key)}", "left", [now])
-        drawing.text(left + 8, 66, f"written under it: {_vector(step.written[rule])}", "left", [now])
+        drawing.text(left + 8, 42, f"k of {step.name}: {vector(key)}", "left", [now])
+        drawing.text(left + 8, 66, f"written under it: {vector(step.written[rule])}", "left", [now])
         for e, value in enumerate(step.written[rule]):
-            drawing.text(left + LEFT + (e + 0.5) * CELL, TOP - 14, _short(value), "strong", [now])
+            drawing.text(left + LEFT + (e + 0.5) * CELL, TOP - 14, short(value), "strong", [now])
     for d in range(state.shape[0]):
         y = TOP + d * ROW
         if key is not None:
-            drawing.text(left + LEFT - 26, y + ROW / 2, _short(key[d]), "strong", [now])
+            drawing.text(left + LEFT - 26, y + ROW / 2, short(key[d]), "strong", [now])
         for e in range(state.shape[1]):
             changed = not np.isclose(state[d, e], old[d, e])
             drawing.box(left + LEFT + e * CELL, y, CELL - 4, ROW - 4, _colour(state[d, e]), ORANGE if changed else GREY,
                         3 if changed else 0.8, [now])  # fmt: skip
-            drawing.text(left + LEFT + (e + 0.5) * CELL - 2, y + ROW / 2 - 2, _short(state[d, e]), "", [now])
+            drawing.text(left + LEFT + (e + 0.5) * CELL - 2, y + ROW / 2 - 2, short(state[d, e]), "", [now])
     y = TOP + state.shape[0] * ROW + 22
     for name, (got, want) in step.reads[rule].items():
         wrong = not np.allclose(got, want)
-        words = f"read {name}: {_vector(got)}" + (f", not {_vector(want)}" if wrong else "")
+        words = f"read {name}: {vector(got)}" + (f", not {vector(want)}" if wrong else "")
         drawing.text(left + 8, y, words, "left strong" if wrong else "left", [now])
         y += 26
 
@@ -105,14 +106,6 @@ def _colour(value: float) -> str:
     return PALE if abs(value) < 1e-9 else SKY if value > 0 else VERMILLION
 
 
-def _vector(numbers: np.ndarray) -> str:
-    return f"[{', '.join(_short(one) for one in numbers)}]"
-
-
-def _short(value: float) -> str:
-    return f"{round(float(value), 2) + 0.0:g}"  # no negative zero
-
-
 @styled()
 def _still(steps: list[Write]) -> Picture:
     """Both states after the last write, and what is read there."""
@@ -125,12 +118,12 @@ def _still(steps: list[Write]) -> Picture:
         axes.text(left, top + 0.12, RULES[rule], fontsize=TEXT, color=INK)
         for d in range(rows):
             for e in range(columns):
-                axes.text(left + 0.35 + e * 0.62, top - 0.25 - d * 0.4, _short(last.states[rule][d, e]), ha="center", va="center",
+                axes.text(left + 0.35 + e * 0.62, top - 0.25 - d * 0.4, short(last.states[rule][d, e]), ha="center", va="center",
                           fontsize=SMALL, color=INK, bbox={"boxstyle": "square,pad=0.4", "edgecolor": GREY,
                           "facecolor": PAPER if last.states[rule][d, e] else PALE})  # fmt: skip
         for line, (name, (got, want)) in enumerate(last.reads[rule].items()):
             wrong = not np.allclose(got, want)
-            words = f"read {name}: {_vector(got)}" + (f", not {_vector(want)}" if wrong else "")
+            words = f"read {name}: {vector(got)}" + (f", not {vector(want)}" if wrong else "")
             axes.text(
                 left, top - 0.35 - rows * 0.4 - line * 0.3, words, fontsize=SMALL, color=VERMILLION if wrong else INK
             )

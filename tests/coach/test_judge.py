@@ -301,10 +301,7 @@ def test_a_check_or_a_question_that_cannot_look_at_a_result_blames_nobody_else(m
         wrong=[Mistake("never", when=lambda seen: seen.got.shape == 3)],
     )  # fmt: skip
     monkeypatch.setattr(catalogue, "load", lambda name: exercise)
-    for text, says in (
-        ("return None", "Your code returns nothing"),
-        ("return 7", "Your code returns 7, of type int"),
-    ):
+    for text, says in (("return None", "Your code returns nothing"), ("return 7", "Your code returns 7, of type int")):
         verdict = judging.judge({"name": "repeated_axes", "text": HEAD + "    " + text})
         assert says in verdict["why"] and not verdict["recognised"]
 

@@ -11,18 +11,7 @@ import numpy as np
 import pytest
 
 from course_lib import devices, paths
-from course_lib.coach import (
-    answering,
-    catalogue,
-    client,
-    judge,
-    magic,
-    regions,
-    state,
-    swapping,
-    verify,
-    versions,
-)
+from course_lib.coach import answering, catalogue, client, judge, magic, regions, state, swapping, verify, versions
 from course_lib.coach import verdict as verdicts
 from course_lib.coach.sandboxed import Done
 from course_lib.coach.verdict import Verdict

@@ -23,6 +23,7 @@ from tests.kernels.checking import (
     new,
     reports_of,
 )
+from tests.nvrtc_here import needs_nvrtc
 
 SIMULATOR = ops("simulator")
 
@@ -234,7 +235,7 @@ def instances():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc")
+@needs_nvrtc
 @pytest.mark.parametrize(("file", "name", "architecture"), sorted(set(instances())))
 def test_nvidia_compiles_every_instance(file, name, architecture):
     cubin, _ = nvrtc.compile_text(source.find(source.KERNELS / file), (name,), architecture)

@@ -17,6 +17,7 @@ from course_lib.cuda import nvrtc
 from course_lib.devices.gpu import card, launching
 from course_lib.model import GPT, GPTConfig
 from course_lib.run import Run
+from tests.nvrtc_here import needs_nvrtc
 
 BATCH = {"micro": 2, "12m": 8, "modern-12m": 8}
 # Bytes of shared memory that a block may ask for: NVIDIA's programming guide, technical specifications per capability.
@@ -129,7 +130,7 @@ def test_a_step_of_12m_leaves_little_to_launch(launched, text):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc")
+@needs_nvrtc
 @pytest.mark.parametrize(("compute", "architecture"), [("float32", "sm_75"), ("bfloat16", "sm_80")])
 def test_nvidias_compiler_takes_every_instance_that_a_card_would_run(launched, text, compute, architecture):
     wanted: dict[str, tuple] = {}

@@ -19,6 +19,7 @@ from tests.kernels.checking import (
     assert_same_bits,
     normal,
 )
+from tests.nvrtc_here import needs_nvrtc
 
 BF16 = ml_dtypes.bfloat16
 SIZES = [(1, 1, 1), (7, 31, 33), (65, 127, 130), (130, 33, 7), (127, 1, 65), (1, 130, 31), (64, 64, 64), (3, 5, 0)]
@@ -382,7 +383,7 @@ def instances():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc")
+@needs_nvrtc
 @pytest.mark.parametrize("file, name", list(instances()), ids=lambda x: x)
 def test_nvidia_compiles_every_instance(file, name):
     text = source.find(f"{file}.cu")

@@ -36,11 +36,7 @@ def test_the_bytes_of_the_memory_bound_versions(rows):
     assert 4 * n <= by_version["sum", "4 vectors"] <= 1.01 * 4 * n
     assert [
         by_version["softmax", version] // (4 * R * S) for version in ("1 three pass", "2 online", "3 registers")
-    ] == [
-        4,
-        3,
-        2,
-    ]
+    ] == [4, 3, 2]
 
 
 def test_a_kernel_that_does_wrong_is_not_counted():

@@ -15,6 +15,7 @@ from course_lib.devices import computing, ops
 from course_lib.devices.agreement import NAMES, inputs
 from course_lib.devices.gpu import attention_tiles, recurrences
 from tests.kernels.checking import assert_close, assert_conflict_free, assert_op_repeats, reports_of
+from tests.nvrtc_here import needs_nvrtc
 
 SIMULATOR = ops("simulator")
 CUDA_CORES = ("recurrence_forward", "recurrence_backward_states", "recurrence_backward_chunks")
@@ -156,7 +157,7 @@ def compiled_instances():
                 yield pytest.param(architecture, file, [f"{part}<{kind}, {D}>" for part in parts], marks=marks)
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc")
+@needs_nvrtc
 @pytest.mark.parametrize(("architecture", "file", "names"), list(compiled_instances()))
 def test_nvidia_compiles_it(architecture, file, names):
     cubin, lowered = nvrtc.compile_text(source.find(source.KERNELS / file), names, architecture)

@@ -8,13 +8,8 @@ import pytest
 from course_lib.benchmarks.versions import MATMUL, Matmul
 from course_lib.cuda import nvrtc, sanitize, source
 from course_lib.devices.gpu.storage import from_bfloat16
-from tests.kernels.checking import (
-    assert_clean,
-    assert_close,
-    assert_coalesced,
-    assert_conflict_free,
-    assert_same_bits,
-)
+from tests.kernels.checking import assert_clean, assert_close, assert_coalesced, assert_conflict_free, assert_same_bits
+from tests.nvrtc_here import needs_nvrtc
 
 SIZES = [(1, 1, 1), (7, 31, 33), (33, 65, 127), (65, 127, 130), (130, 33, 7), (127, 130, 65), (64, 64, 64)]
 M, N, K = 128, 128, 64  # of the products whose counters are compared
@@ -148,7 +143,7 @@ def test_version_8_copies_without_registers_and_waits_for_no_bank():
     assert_conflict_free(report)
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc")
+@needs_nvrtc
 @every_version
 def test_nvidia_compiles_the_instances(version):
     text = source.find(version.file)

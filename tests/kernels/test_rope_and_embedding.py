@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 from course_lib.cuda import asarray
 from course_lib.devices import ops
 from course_lib.devices.gpu import embedding
-from tests.kernels.checking import (
-    assert_bytes,
-    assert_close,
-    assert_coalesced,
-    assert_op_repeats,
-    normal,
-    reports_of,
-)
+from tests.kernels.checking import assert_bytes, assert_close, assert_coalesced, assert_op_repeats, normal, reports_of
 
 REFERENCE, SIMULATOR = ops("reference"), ops("simulator")
 

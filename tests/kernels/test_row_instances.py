@@ -10,11 +10,9 @@ import pytest
 from course_lib.cuda import nvrtc, source
 from course_lib.devices.gpu import configuration
 from course_lib.devices.gpu.launching import TYPES
+from tests.nvrtc_here import needs_nvrtc
 
-pytestmark = pytest.mark.skipif(
-    not nvrtc.available(),
-    reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc nvidia-cuda-runtime",
-)
+pytestmark = needs_nvrtc
 REGISTERS = 65536  # of a multiprocessor, and so of a block: NVIDIA's programming guide, technical specifications
 
 

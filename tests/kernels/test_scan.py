@@ -17,6 +17,7 @@ from tests.kernels.checking import (
     new,
     normal,
 )
+from tests.nvrtc_here import needs_nvrtc
 
 F, D, I = np.float32, np.float64, np.int32
 AFFINE = np.dtype([("a", F), ("b", F)])
@@ -249,7 +250,7 @@ INSTANCES = {
 }  # fmt: skip
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install .[gpu]")
+@needs_nvrtc
 @pytest.mark.parametrize("file", INSTANCES)
 def test_nvidia_compiles_the_instances(file):
     text = source.find(source.KERNELS / file)

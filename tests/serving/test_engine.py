@@ -180,17 +180,7 @@ def test_a_context_that_is_full_ends_a_text(model, tokenizer):
 
 def test_after_a_failed_step_every_text_has_ended_and_new_ones_are_served(model, tokenizer):
     engine = Engine(model, tokenizer, batch=1)
-    requests = [
-        Request(
-            [5],
-            3,
-            Choice(0.0),
-            [
-                0,
-            ],
-        )
-        for _ in range(2)
-    ]
+    requests = [Request([5], 3, Choice(0.0), [0]) for _ in range(2)]
     for request in requests:
         engine.submit(request)
     engine.step()

@@ -3,6 +3,7 @@
 import pytest
 
 from course_lib.cuda import CompileError, Kernel, KernelError, asarray, diagnostics, nvrtc, source
+from tests.nvrtc_here import needs_nvrtc
 from tests.simulator.compilers import COMPILERS, using
 
 # name: (body of a kernel f(const float* x, float* y, int n), its faulty line, words of the sentence)
@@ -240,7 +241,7 @@ NOT_NVIDIAS = {  # what NVIDIA's compiler accepts, or cannot know
 }  # fmt: skip
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc")
+@needs_nvrtc
 @pytest.mark.parametrize("name", sorted(MISTAKES.keys() - NOT_NVIDIAS))
 def test_nvidias_words_get_the_same_sentence(name):
     body, _, words = MISTAKES[name]

@@ -10,9 +10,10 @@ import pytest
 
 from course_lib.cuda import Kernel, nvrtc
 from course_lib.cuda.errors import ArgumentError, CompileError
+from tests.nvrtc_here import needs_nvrtc
 
-cupy = pytest.importorskip("cupy", reason="CuPy is not installed (pip install .[gpu])")
-pytestmark = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed (pip install .[gpu])")
+cupy = pytest.importorskip("cupy", reason="CuPy is not installed: pip install cupy-cuda13x")
+pytestmark = needs_nvrtc
 
 TEXT = """
 struct Pair { int a; float b; };

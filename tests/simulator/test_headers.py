@@ -7,6 +7,7 @@ import pytest
 
 from course_lib.cuda import CompileError, Kernel, nvrtc, runtime, sanitize, source
 from course_lib.cuda.programs import build
+from tests.nvrtc_here import needs_nvrtc
 from tests.simulator.compilers import blocks, both, compilers, launch, using
 
 F = np.float32
@@ -165,7 +166,7 @@ def test_traits_of_types_come_by_their_header(compiler, folder, monkeypatch):
     assert caught.value.line == 3
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc")
+@needs_nvrtc
 @pytest.mark.parametrize("folder", ["", "cuda/std/"])
 def test_nvidias_compiler_takes_traits_by_the_same_header(folder):
     text = TRAITS.format(folder=folder, space="cuda::std" if folder else "std")
@@ -176,7 +177,7 @@ def test_nvidias_compiler_takes_traits_by_the_same_header(folder):
     assert caught.value.line == 3
 
 
-@pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc")
+@needs_nvrtc
 def test_nvidias_compiler_finds_each_header_of_the_standard_library_that_libcu_has():
     for name in nvrtc.STANDARD:
         text = source.find(

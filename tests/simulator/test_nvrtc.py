@@ -5,11 +5,9 @@ import pytest
 
 from course_lib import paths
 from course_lib.cuda import CompileError, Kernel, nvrtc, source
+from tests.nvrtc_here import needs_nvrtc
 
-pytestmark = pytest.mark.skipif(
-    not nvrtc.available(),
-    reason="NVRTC is not installed: pip install cupy-cuda13x nvidia-cuda-nvrtc nvidia-cuda-runtime",
-)
+pytestmark = needs_nvrtc
 FOLDERS = ("kernels", "course_lib", "tests", "exercises", "solutions")
 OTHERS = {"mine", "programs"}  # the learner's; whole programs, which NVRTC does not take
 FILES = sorted(path for folder in FOLDERS for path in (paths.ROOT / folder).rglob("*.cu") if not OTHERS & {*path.parts})

@@ -14,13 +14,13 @@ from course_lib import native
 from course_lib.cuda import Kernel, cards, nvrtc, registers, sanitize
 from course_lib.cuda.occupancy import occupancy, reserved
 from course_lib.cuda.programs import command
+from tests.nvrtc_here import needs_nvrtc
 
 LANES = {
     (7, 5): 64,
     (8, 0): 64,
 }  # float32 units of a multiprocessor; 128 from 8.6 on (Programming Guide, arithmetic throughput)
 HEADER = next((folder for folder in nvrtc.header_folders() if (folder / "cuda_occupancy.h").is_file()), None)
-needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="NVRTC is not installed")
 
 
 @pytest.mark.parametrize("card", cards.CARDS.values(), ids=list(cards.CARDS))

@@ -8,15 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from course_lib import native
-from course_lib.cuda import (
-    build,
-    declarations,
-    flags,
-    launch,
-    runtime,
-    source,
-    symbols,
-)
+from course_lib.cuda import build, declarations, flags, launch, runtime, source, symbols
 from course_lib.cuda.errors import CompileError, KernelError
 from course_lib.cuda.programs import inline_ptx, launches, text
 
