@@ -81,13 +81,8 @@ def _other(value: Any) -> Other:
     return Other(kind, shown[:2000])
 
 
-def dumps(value: Any) -> bytes:
-    """Data as bytes."""
-    return pickle.dumps(value, protocol=5)
-
-
 def loads(data: bytes) -> Any:
-    """The reverse, for what an answer's process wrote. Raises NotPlain for anything that is not data."""
+    """What an answer's process wrote, by pickle. Raises NotPlain for anything that is not data."""
     try:
         return _Reader(io.BytesIO(data)).load()
     except NotPlain:

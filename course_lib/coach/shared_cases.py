@@ -69,13 +69,18 @@ def products(sizes: dict[str, tuple[int, int, int]]) -> Callable[[np.random.Gene
     return lambda random: (Case(label, *matrices(random, *size)) for label, size in sizes.items())
 
 
-def multiply(kernel: Any, A: Any, B: Any, M: int, N: int, K: int, tile: int, threads: int) -> Any:
-    """C (M, N) of a kernel (A, B, C, M, N, K) whose blocks of `threads` own tile x tile numbers of it. A, B: device arrays."""
-    from course_lib import cuda
+def multiplied(tile: int, threads: Any, of: Callable[[np.ndarray], np.ndarray] = np.asarray) -> Callable[..., Any]:
+    """A `call`: C (M, N) of a kernel (A, B, C, M, N, K) whose blocks of `threads` own tile x tile of it. of: of A and B."""
 
-    C = cuda.empty((M, N))
-    kernel((-(-N // tile), -(-M // tile)), threads, (A, B, C, M, N, K))
-    return C
+    def launch(kernel: Any, A: np.ndarray, B: np.ndarray) -> Any:
+        from course_lib import cuda
+
+        (M, K), N = A.shape, B.shape[1]
+        C = cuda.empty((M, N))
+        kernel((-(-N // tile), -(-M // tile)), threads, (cuda.asarray(of(A)), cuda.asarray(of(B)), C, M, N, K))
+        return C
+
+    return launch
 
 
 def bfloat16_bits(x: np.ndarray) -> np.ndarray:

@@ -445,12 +445,6 @@ def test_which_constants_are_doubles(code, found):
     )
 
 
-def test_no_solution_of_ours_computes_in_64_bits():
-    for name in catalogue.names():
-        if catalogue.load(name).language == "cuda":
-            assert kernel_source.double_literal(piece(name).solution) == "", name
-
-
 def test_what_is_kept_between_calls_is_said(ask):
     text = (
         HEAD.replace("to)", "to, found=[])")

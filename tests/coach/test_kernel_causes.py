@@ -7,7 +7,6 @@ import pytest
 
 from course_lib import cuda, lexer
 from course_lib.coach import (
-    catalogue,
     compare,
     goal_causes,
     how_wrong,
@@ -16,7 +15,6 @@ from course_lib.coach import (
     kernel_slips,
     kernel_sums,
     shared_cases,
-    verify,
     what_if,
     where_wrong,
 )
@@ -24,7 +22,6 @@ from course_lib.coach.outcome import Outcome, Seen
 from course_lib.coach.parts import parts
 from course_lib.cuda.report import Line, Report
 
-CUDA = [name for name in catalogue.names() if catalogue.load(name).language == "cuda"]
 SHAPES = ((3, 5), (4, 70), (2, 131))
 RANDOM = np.random.default_rng(3)
 
@@ -295,14 +292,6 @@ def test_what_a_wrong_text_says_is_told(body, says):
     solution = KERNEL % "    y[0] = x[0] * scale * rows * C;"
     said = kernel_slips.says(KERNEL % body, "k", solution)
     assert says in said if says else said == ""
-
-
-@pytest.mark.parametrize("name", CUDA)
-def test_no_right_answer_has_a_slip_of_this_kind(name):
-    solution = catalogue.piece(name).solution
-    for trial in verify.proofs(name):
-        if trial.kind in ("solution", "right"):
-            assert kernel_slips.says(trial.text, catalogue.load(name).defines, solution) == "", trial.text
 
 
 def test_a_reduction_that_ends_in_one_lane_is_told_where_all_need_it():

@@ -11,6 +11,7 @@ from course_lib.coach import (
     client,
     diagnosis,
     heuristics,
+    kernel_slips,
     kernel_source,
     kernels,
     messages,
@@ -50,10 +51,17 @@ def test_other_parameters_than_the_task_has_are_said_first(parameters, says):
 
 
 @pytest.mark.parametrize("name", CUDA)
-def test_no_right_answer_has_other_parameters(name):
+def test_nothing_is_said_of_a_right_answer(name):
+    """Nor of the parameters of a blank."""
+    exercise, solution = catalogue.load(name), catalogue.piece(name).solution
+    assert kernel_source.double_literal(solution) == ""
     for trial in verify.proofs(name):
         if trial.kind != "wrong":
-            assert kernel_source.other_parameters(catalogue.load(name), trial.text) == "", trial.text
+            assert kernel_source.other_parameters(exercise, trial.text) == "", trial.text
+        if trial.kind in ("solution", "right"):
+            assert kernel_source.slip(trial.text) == kernel_slips.says(trial.text, exercise.defines, solution) == "", (
+                trial.text
+            )
 
 
 @pytest.mark.parametrize(
@@ -74,13 +82,6 @@ def test_no_right_answer_has_other_parameters(name):
 def test_a_slip_of_the_pen_is_named(line, says):
     said = kernel_source.slip(f"__global__ void k(const float* x, float* y, int i, int j, int N) {{\n    {line}\n}}\n")
     assert says in said if says else said == ""
-
-
-@pytest.mark.parametrize("name", CUDA)
-def test_no_right_answer_has_a_slip(name):
-    for trial in verify.proofs(name):
-        if trial.kind in ("solution", "right"):
-            assert kernel_source.slip(trial.text) == "", trial.text
 
 
 def test_a_slip_is_said_before_what_came_of_it(judge):

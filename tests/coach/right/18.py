@@ -1,5 +1,7 @@
 """Right answers to the exercises of chapter 18, written in other ways than ours."""
 
+from importlib import import_module
+
 from course_lib.coach.exercise import Changed
 
 RIGHT = {
@@ -174,29 +176,7 @@ fn unpack_float16(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_wor
                  "        y[2 * i] = unpack2x16float(x[i] & 0xffffu).x;")),
     ],
     "matmul_wgsl": [
-        """struct Args {
-    N: u32,
-    M: u32,
-    K: u32,
-}
-@group(0) @binding(0) var<uniform> args: Args;
-@group(0) @binding(1) var<storage, read> a: array<f32>;
-@group(0) @binding(2) var<storage, read> b: array<f32>;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
-
-@compute @workgroup_size(16, 16)
-fn matmul(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_id) thread: vec3<u32>) {
-    for (var row = group.y * 64 + thread.y; row < min(args.N, group.y * 64 + 64); row += 16) {
-        for (var column = group.x * 64 + thread.x; column < min(args.M, group.x * 64 + 64); column += 16) {
-            var sum = 0.0;
-            for (var k = 0u; k < args.K; k++) {
-                sum += a[row * args.K + k] * b[k * args.M + column];
-            }
-            y[row * args.M + column] = sum;
-        }
-    }
-}
-""",
+        import_module("course_lib.coach.exercises.18.matmul_wgsl").NAIVE,
         Changed(("const SLICE = 8u;", "const SLICE = 16u;")),
     ],
 }  # fmt: skip

@@ -5,6 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.kernels import rates, sectors
+from course_lib.coach.shared_cases import beyond
 
 BLOCK = 32
 
@@ -36,13 +37,6 @@ def rows_n_apart(seen):
     table, rows = seen.inputs
     n, C = len(rows), table.shape[1]
     return None if seen.issues else np.array_equal(seen.got, table.ravel()[rows[:, None] * n + np.arange(C)])
-
-
-def beyond_the_end(seen):
-    """Did a thread take part whose number is n * C or more?"""
-    table, rows = seen.inputs
-    numbers = [issue.block[0] * BLOCK + issue.thread[0] for issue in seen.issues if issue.kind == "out-of-bounds"]
-    return any(number >= len(rows) * table.shape[1] for number in numbers)
 
 
 exercise = Exercise(
@@ -80,7 +74,8 @@ __global__ void scale_rows(const float* x, const float* factor, float* y, int n,
         Wrong(Changed(("if (i < n * C) {", "if (i < n) {")),
               "Only the first n numbers of y are written. It has n rows of C numbers each.", like=first_only),
         Wrong(Changed(("if (i < n * C) {", "{")),
-              "There are more threads than numbers in y: those from n * C on must do nothing.", when=beyond_the_end),
+              "There are more threads than numbers in y: those from n * C on must do nothing.",
+              when=lambda seen: beyond(seen, len(seen.inputs[1]) * seen.inputs[0].shape[1], BLOCK)),
         Wrong("""__global__ void gather_rows(const float* table, const int* rows, float* y, int n, int C) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {

@@ -5,6 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
+from course_lib.coach.shared_cases import beyond
 from course_lib.devices import ops
 
 BLOCK, DOWN = 32, 2  # threads of a block, blocks along the rows
@@ -39,14 +40,6 @@ def first_columns(x, bias, N):
     y = gelu(x + bias)
     y[:, DOWN * BLOCK * N :] = np.nan
     return y
-
-
-def beyond(seen):
-    """Did a thread take part whose columns begin at F or beyond?"""
-    (_, F), N = seen.inputs[0].shape, seen.inputs[2]
-    return any(
-        N * (issue.block[0] * BLOCK + issue.thread[0]) >= F for issue in seen.issues if issue.kind == "out-of-bounds"
-    )
 
 
 def reads(seen):
@@ -94,7 +87,7 @@ template <int N> __global__ void scale_columns(const float* x, const float* fact
               like=first_columns),
         Wrong(Changed(("if (f >= F) return;", "")),
               "Thread i along x owns the N columns from N * i on. Where these begin at F or beyond, it must do nothing.",
-              when=beyond),
+              when=lambda seen: beyond(seen, -(-seen.inputs[0].shape[1] // seen.inputs[2]), BLOCK)),
         Wrong(Changed(("row += gridDim.y", "row += rows")),
               "Only the first gridDim.y rows are written. There are more: go on with every gridDim.y-th.", like=first_rows),
         Wrong(Changed(("gelu(p.item[j] + b.item[j])", "gelu(p.item[j]) + b.item[j]")),

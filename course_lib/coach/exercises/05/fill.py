@@ -22,10 +22,8 @@ def launch(kernel, kind, value, n):
     return y
 
 
-def filled(kind, value, n, of=lambda value: value, first=None):
-    y = np.zeros(n, TYPES[kind])
-    y[: n if first is None else first] = TYPES[kind](of(value))
-    return y
+def filled(kind, value, n, of=lambda value: value):
+    return np.full(n, TYPES[kind](of(value)))
 
 
 exercise = Exercise(

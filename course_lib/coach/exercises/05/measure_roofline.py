@@ -46,20 +46,12 @@ def measured(answer, under_way, launch, seconds, moved, flops):
     return bandwidth / 1e9, intensity
 
 
-def timed(before=True, after=True, times=1):
-    """Another idea of the answer: is the device waited for before, and after; how often is the work done."""
-
-    def answer(work, device, clock, moved, flops):
-        if before:
-            device.synchronize()
-        began = clock()
-        for _ in range(times):
-            work()
-        if after:
-            device.synchronize()
-        return moved / (clock() - began), flops / moved
-
-    return answer
+def timed(work, device, clock, moved, flops):
+    device.synchronize()
+    began = clock()
+    work()
+    device.synchronize()
+    return moved / (clock() - began), flops / moved
 
 
 exercise = Exercise(
@@ -68,7 +60,7 @@ exercise = Exercise(
     core=False,
     defines="measure_roofline",
     cases=cases,
-    reference=timed(),
+    reference=timed,
     call=measured,
     results=("the bandwidth (in gigabytes a second where it is known)", "the intensity"),
     hints=(

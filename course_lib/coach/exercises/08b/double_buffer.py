@@ -2,24 +2,11 @@
 
 import numpy as np
 
-from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import multiplied, products
 
-
-def cases(random):
-    sizes = {"two iterations": (1, 1, 17), "one iteration": (16, 16, 16), "one number": (1, 1, 1),
-             "three iterations": (16, 16, 48), "several blocks, ragged": (20, 35, 50)}  # fmt: skip
-    for label, (M, N, K) in sizes.items():
-        yield Case(
-            label, *((0.5 + random.integers(-9, 10, size=shape)).astype(np.float32) for shape in ((M, K), (K, N)))
-        )
-
-
-def launch(kernel, A, B):
-    (M, K), N = A.shape, B.shape[1]
-    C = cuda.empty((M, N))
-    kernel((-(-N // 16), -(-M // 16)), (16, 16), (cuda.asarray(A), cuda.asarray(B), C, M, N, K))
-    return C
+SIZES = {"two iterations": (1, 1, 17), "one iteration": (16, 16, 16), "one number": (1, 1, 1),
+         "three iterations": (16, 16, 48), "several blocks, ragged": (20, 35, 50)}  # fmt: skip
 
 
 def lines_that_meet(seen, *words):
@@ -39,9 +26,9 @@ exercise = Exercise(
     minutes=10,
     language="cuda",
     defines="double_buffer",
-    cases=cases,
+    cases=products(SIZES),
     reference=lambda A, B: A @ B,
-    call=launch,
+    call=multiplied(16, (16, 16)),
     hints=(
         "The report names a line that reads and a line that writes. In which iteration is the one, in which the other?",
         "What is written at the end of an iteration is read at the beginning of the next. What must stand between the two?",

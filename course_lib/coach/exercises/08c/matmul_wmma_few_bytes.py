@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from course_lib import cuda
 from course_lib.coach.exercise import Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
-from course_lib.coach.shared_cases import bfloat16_bits, multiply, products
+from course_lib.coach.shared_cases import bfloat16_bits, multiplied, products
 
 SIZES = {
     "one slice": (64, 64, 16),
@@ -13,11 +12,6 @@ SIZES = {
     "several blocks": (128, 192, 32),
     "64 by 64": (64, 64, 64),
 }
-
-
-def launch(kernel, A, B):
-    arrays = (cuda.asarray(bfloat16_bits(x)) for x in (A, B))
-    return multiply(kernel, *arrays, len(A), B.shape[1], len(B), 64, 128)
 
 
 def of_one_warp(A, B):
@@ -36,7 +30,7 @@ exercise = Exercise(
     defines="matmul_wmma_few_bytes",
     cases=products(SIZES),
     reference=lambda A, B: A @ B,
-    call=launch,
+    call=multiplied(64, 128, bfloat16_bits),
     measured="64 by 64",
     flops=2 * 64**3,
     goals=[Goal("bytes of global memory moved", bytes_moved)],

@@ -1,8 +1,7 @@
 """The smallest product on tensor cores: one warp, three fragments, a loop."""
 
-from course_lib import cuda
 from course_lib.coach.exercise import Changed, Exercise, Mistake, Wrong
-from course_lib.coach.shared_cases import bfloat16_bits, multiply, products, transposed_tiles
+from course_lib.coach.shared_cases import bfloat16_bits, multiplied, products, transposed_tiles
 
 SIZES = {
     "one product": (16, 16, 16),
@@ -13,11 +12,6 @@ SIZES = {
 }
 
 
-def launch(kernel, A, B):
-    arrays = (cuda.asarray(bfloat16_bits(x)) for x in (A, B))
-    return multiply(kernel, *arrays, len(A), B.shape[1], len(B), 16, 32)
-
-
 exercise = Exercise(
     title="A warp for each tile",
     minutes=15,
@@ -25,7 +19,7 @@ exercise = Exercise(
     defines="warp_matmul",
     cases=products(SIZES),
     reference=lambda A, B: A @ B,
-    call=launch,
+    call=multiplied(16, 32, bfloat16_bits),
     hints=(
         "A fragment of A begins at row 16 * blockIdx.y, column k; one of B at row k, column 16 * blockIdx.x. How far is it "
         "from one row to the "

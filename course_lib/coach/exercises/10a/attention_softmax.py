@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Exercise, Wrong
-from course_lib.coach.shared_cases import extremes
+from course_lib.coach.shared_cases import beyond, extremes
 
 BLOCK = 32
 
@@ -52,14 +52,6 @@ def variant(
         return weights, logsumexp
 
     return softmax
-
-
-def beyond(seen):
-    """Did a thread take part that has no row?"""
-    rows = len(seen.inputs[0])
-    return any(
-        issue.block[0] * BLOCK + issue.thread[0] >= rows for issue in seen.issues if issue.kind == "out-of-bounds"
-    )
 
 
 def head(body):
@@ -110,7 +102,7 @@ __global__ void to_unit(float* x, float* largest, int rows, int S) {
 ''',
     wrong=[
         Wrong(plain(guard="false"), "The last block has threads without a row: those from `rows` on must do nothing.",
-              when=beyond),
+              when=lambda seen: beyond(seen, len(seen.inputs[0]), BLOCK)),
         Wrong(plain(seen="S"), "The mask is missing: with `causal`, query t attends to the keys 0 to S - T + t.",
               like=variant(lambda i, T, S: S)),
         Wrong(plain(seen="causal ? S - T + i % T : S"),

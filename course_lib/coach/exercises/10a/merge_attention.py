@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.shared_cases import extremes
+from course_lib.coach.shared_cases import beyond, extremes
 
 BLOCK = 32
 
@@ -79,13 +79,6 @@ def in_proportion(a, b):
     return a / (a + b), b / (a + b)
 
 
-def beyond(seen):
-    y1 = seen.inputs[0]
-    return any(
-        issue.block[0] * BLOCK + issue.thread[0] >= y1.size for issue in seen.issues if issue.kind == "out-of-bounds"
-    )
-
-
 exercise = Exercise(
     title="Two halves of the past",
     minutes=10,
@@ -139,6 +132,7 @@ __global__ void merge_means(const float* y1, const int* n1, const float* y2, con
               "exp(200) overflows to infinity, and exp(-200) underflows to 0. Subtract the larger logsumexp from both first.",
               like=by_exponentials),
         Wrong(Changed(("    if (i >= n * D) return;\n", "")),
-              "The last block has threads without a number of y: those from n * D on must do nothing.", when=beyond),
+              "The last block has threads without a number of y: those from n * D on must do nothing.",
+              when=lambda seen: beyond(seen, seen.inputs[0].size, BLOCK)),
     ],
 )  # fmt: skip

@@ -5,6 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
+from course_lib.coach.shared_cases import beyond
 
 BLOCK = 64
 MEASURED = (1, 48, 2, 32)  # B, T, H, d
@@ -46,14 +47,6 @@ def by_warps(dy, y):
     rows = variant()(dy, y)
     flat = np.concatenate([rows.reshape(-1), np.zeros(-rows.size % 4, np.float32)])
     return np.repeat(flat.reshape(-1, 4).sum(axis=1), 4)[: rows.size].reshape(rows.shape)
-
-
-def no_row(seen):
-    rows = seen.inputs[0].size // seen.inputs[0].shape[-1]
-    return any(
-        issue.kind == "out-of-bounds" and (issue.block[0] * BLOCK + issue.thread[0]) // 8 >= rows
-        for issue in seen.issues
-    )
 
 
 exercise = Exercise(
@@ -112,7 +105,8 @@ __global__ void row_means(const float* x, float* y, int n, int d) {
               "A lane returned, or took another branch, before a shuffle, which waits for the whole warp. Let lanes without a "
               "row contribute 0.", when=lambda seen: "missing-lanes" in seen.kinds),
         Wrong(Changed(("    if (row < B * H * T)\n", "")),
-              "Lanes without a row accessed memory: there are B T H rows, and the last block has lanes for more.", when=no_row),
+              "Lanes without a row accessed memory: there are B T H rows, and the last block has lanes for more.",
+              when=lambda seen: beyond(seen, 8 * (seen.inputs[0].size // seen.inputs[0].shape[-1]), BLOCK)),
         Wrong(HEAD + """    const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 8;
     const int b = row / (H * T), h = row / T % H, t = row % T;
     if (row >= B * H * T || threadIdx.x % 8) return;

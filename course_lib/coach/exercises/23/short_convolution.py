@@ -26,13 +26,11 @@ def launch(kernel, x, w):
     return y
 
 
-def convolution(x, w, taps=None, anew=False):
-    """taps: only the first so many. anew: every 8 times begin without what came before."""
+def convolution(x, w):
     y = np.zeros_like(x)
-    for tap in range(taps or len(w)):
+    for tap in range(len(w)):
         for t in range(tap, x.shape[1]):
-            if not anew or t % 8 >= tap:
-                y[:, t] += w[tap] * x[:, t - tap]
+            y[:, t] += w[tap] * x[:, t - tap]
     return y
 
 
