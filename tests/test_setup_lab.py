@@ -148,23 +148,14 @@ def test_news_and_update_checks_are_off(server):
 
 
 @pytest.mark.slow
-def test_a_browser_shows_the_chapter_and_asks_nobody_else(server):
+def test_a_browser_shows_the_chapter_and_asks_nobody_else(server, chromium):
     """The notebook is open, its kernel is ready, no question about news stands in the way, no other host was asked."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright comes with make test PEERS=1")
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("there is no Chromium on PATH")
     base, token = server
-    quiet = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
-             "--disable-component-update", "--disable-sync"]  # fmt: skip
-    asked = set()
-    with playwright.sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=chromium, args=quiet)
-        page = browser.new_page()
-        page.on("request", lambda request: asked.add(request.url.split("/")[2] if "://" in request.url else "inline"))
-        page.goto(f"{base}/lab/tree/{lab.FIRST_CHAPTER}?token={token}", timeout=120_000)
-        page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=120_000)
-        page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", state="attached", timeout=120_000)
-        assert page.locator(".Toastify__toast, .jp-Dialog").count() == 0
-        browser.close()
+    asked, page = set(), chromium.new_page()
+    page.on("request", lambda request: asked.add(request.url.split("/")[2] if "://" in request.url else "inline"))
+    page.goto(f"{base}/lab/tree/{lab.FIRST_CHAPTER}?token={token}", timeout=120_000)
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=120_000)
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", state="attached", timeout=120_000)
+    assert page.locator(".Toastify__toast, .jp-Dialog").count() == 0
+    page.close()
     assert {host for host in asked if not host.startswith("127.0.0.1")} <= {"inline"}

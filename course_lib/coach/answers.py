@@ -65,6 +65,14 @@ def resolve(target: str) -> tuple[Any, str]:
     raise ImportError(f"There is no module in {target!r}.")
 
 
+def ours(exercise: Exercise) -> Any:
+    """The library's own object that an answer replaces; None where that is an op, a kernel, or nothing."""
+    if not exercise.target or ":" in exercise.target:
+        return None
+    holder, name = resolve(exercise.target)
+    return getattr(holder, name)
+
+
 def raised(error: BaseException, file: str, text: str) -> RaisedError:
     """An exception as the learner should read it: kind, message, and the last line of theirs that led to it."""
     line = None

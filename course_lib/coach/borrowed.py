@@ -38,7 +38,7 @@ class Watch:
 
     def loaded(self, exercise: Exercise, answer: Any) -> None:
         """Look at an answer itself: it may be ours under its own name, or a subclass of it."""
-        ours = _target(exercise)
+        ours = answers.ours(exercise)
         if ours is not None and (answer is ours or (isinstance(answer, type) and ours in answer.__mro__)):
             self._note(exercise.target)
 
@@ -86,17 +86,9 @@ class Watch:
             self.names.append(name)
 
 
-def _target(exercise: Exercise) -> Any:
-    """The library's own object that an answer replaces; None where that is an op, a kernel, or nothing."""
-    if not exercise.target or ":" in exercise.target:
-        return None
-    holder, name = answers.resolve(exercise.target)
-    return getattr(holder, name)
-
-
 def _pieces(exercise: Exercise) -> Iterator[tuple[CodeType, str]]:
     """The code of all that does what the task asks for, with the name that a learner knows it by."""
-    target = _target(exercise)
+    target = answers.ours(exercise)
     if isinstance(target, type):
         for name, function in vars(target).items():
             if code := getattr(function, "__code__", None):

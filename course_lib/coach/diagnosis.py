@@ -277,11 +277,7 @@ def inputs_of(exercise: Exercise, count: int) -> tuple[str, ...]:
     """What the inputs of a case are called where the exercise computes with them; () if that cannot be told."""
     from inspect import Parameter, signature
 
-    target = exercise.reference
-    if target is None and exercise.target and ":" not in exercise.target:
-        holder, name = answers.resolve(exercise.target)
-        target = getattr(holder, name)
-    for function, first in ((exercise.call, 1), (target, 0)):
+    for function, first in ((exercise.call, 1), (exercise.reference or answers.ours(exercise), 0)):
         if function is None:
             continue
         try:

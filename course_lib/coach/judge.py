@@ -234,11 +234,7 @@ def _expected(exercise: Exercise, inputs: tuple) -> Any:
     with answers.quiet():
         if exercise.is_kernel:
             return exercise.reference(*given), ()
-        function = exercise.reference
-        if function is None:
-            holder, name = answers.resolve(exercise.target)
-            function = getattr(holder, name)
-        result = answers.call(exercise, function, given)
+        result = answers.call(exercise, exercise.reference or answers.ours(exercise), given)
     return copy.deepcopy(compare.plain(result)), compare.changed(inputs, given)
 
 

@@ -39,14 +39,17 @@ class Picture:
     def __repr__(self) -> str:
         return f"[picture] {self.alt}"
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict, dict]:
-        data = base64.b64encode(self.png).decode()
-        image = (
+    @property
+    def html(self) -> str:
+        """The picture as an element of a page."""
+        return (
             f'<img alt="{html.escape(self.alt)}" width="{self.width}" height="{self.height}" '
-            f'style="max-width:100%;height:auto" src="data:image/png;base64,{data}">'
+            f'style="max-width:100%;height:auto" src="data:image/png;base64,{base64.b64encode(self.png).decode()}">'
         )
-        size = {"alt": self.alt, "width": self.width, "height": self.height}
-        return {"image/png": data, "text/html": image, "text/plain": repr(self)}, {"image/png": size}
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict, dict]:
+        data, size = base64.b64encode(self.png).decode(), {"alt": self.alt, "width": self.width, "height": self.height}
+        return {"image/png": data, "text/html": self.html, "text/plain": repr(self)}, {"image/png": size}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ reader says. What is seen is drawn by a scene, a script beside it: launch.js dra
 elements.js is used by player.html and by the sliders of panel.html.
 """
 
-import base64
 import hashlib
 import json
 from collections.abc import Iterable
@@ -54,14 +53,10 @@ def embedded(template: str, data: dict, still: Picture) -> str:
     Raises ValueError where it would be too large for a notebook.
     """
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/")
-    image = (
-        f'<img alt="{escape(still.alt)}" width="{still.width}" height="{still.height}" style="max-width:100%;height:auto" '
-        f'src="data:image/png;base64,{base64.b64encode(still.png).decode()}">'
-    )
     name = hashlib.sha256(text.encode()).hexdigest()[:12]
     made = (
         template.replace("__ELEMENTS__", file("elements.js"))
-        .replace("__STILL__", image)
+        .replace("__STILL__", still.html)
         .replace("__ID__", name)
         .replace("__DATA__", text)
     )

@@ -134,10 +134,7 @@ def matters(exercise, inputs, at, other):
 
 
 def right(exercise, inputs):
-    function, given = exercise.reference, copy.deepcopy(inputs)
-    if function is None:
-        holder, attribute = answers.resolve(exercise.target)
-        function = getattr(holder, attribute)
+    function, given = exercise.reference or answers.ours(exercise), copy.deepcopy(inputs)
     try:
         with answers.quiet():
             return function(*given) if exercise.is_kernel else compare.plain(answers.call(exercise, function, given))
