@@ -140,3 +140,15 @@ def set_threads():
     devices.ops("cpu")
     yield compiled.loops.set_threads
     compiled.loops.set_threads(native.threads())
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("gcc", marks=pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not installed")),
+        pytest.param("clang", marks=pytest.mark.skipif(not shutil.which("clang++"), reason="clang++ is not installed")),
+    ]
+)
+def compiler(request, monkeypatch):
+    """The test runs once for each compiler of this machine: the one that builds its kernels."""
+    monkeypatch.setenv("COURSE_COMPILER", request.param)
+    return request.param

@@ -9,7 +9,6 @@ import pytest
 from course_lib import devices
 from course_lib.coach import catalogue, client, magic, swapping
 from course_lib.cuda import source
-from tests.simulator.compilers import COMPILERS, using
 
 NAMES = [name for name in catalogue.names() if catalogue.load(name).target.startswith("kernel:")]
 F = np.float32
@@ -98,10 +97,8 @@ def test_the_report_of_a_planted_fault_names_its_line(name):
     assert any(PLANTED[name] in issue for issue in verdict.issues), verdict.issues
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_a_goal_is_measured_whichever_compiler_counts(compiler, monkeypatch):
+def test_a_goal_is_measured_whichever_compiler_counts(compiler):
     """A pack of four floats is one access under both."""
-    using(compiler, monkeypatch)
     judge = client.Judge()
     try:
         verdict = client.judged("gelu_forward", solution("gelu_forward"), measure=True, judge=judge)
@@ -112,9 +109,7 @@ def test_a_goal_is_measured_whichever_compiler_counts(compiler, monkeypatch):
     assert goal.yours <= goal.at_most
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_a_variable_without_a_value_is_named(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_variable_without_a_value_is_named(compiler):
     answer = solution("centre_and_scale").replace("float squares = 0.0f;", "float squares;")
     judge = client.Judge()
     try:

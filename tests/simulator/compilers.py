@@ -1,24 +1,13 @@
-"""Which compilers this machine has, how a test chooses one, and how it launches a kernel, fast or checked."""
+"""How a test launches a kernel, fast or checked."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from course_lib.cuda import Kernel, sanitize
 
-COMPILERS = [
-    pytest.param("gcc", marks=pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not installed")),
-    pytest.param("clang", marks=pytest.mark.skipif(not shutil.which("clang++"), reason="clang++ is not installed")),
-]
 MODES = ("fast", "checked")
-compilers = pytest.mark.parametrize("compiler", COMPILERS)
 both = pytest.mark.parametrize("mode", MODES)
-
-
-def using(compiler: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compile with this compiler from here on."""
-    monkeypatch.setenv("COURSE_COMPILER", compiler)
 
 
 def blocks(n, block=64):

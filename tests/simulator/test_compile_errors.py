@@ -4,7 +4,6 @@ import pytest
 
 from course_lib.cuda import CompileError, Kernel, KernelError, asarray, diagnostics, nvrtc, source
 from tests.nvrtc_here import needs_nvrtc
-from tests.simulator.compilers import COMPILERS, using
 
 # name: (body of a kernel f(const float* x, float* y, int n), its faulty line, words of the sentence)
 MISTAKES = {
@@ -219,10 +218,8 @@ def text(body):
     return f'extern "C" __global__ void f(const float* x, float* y, int n) {{\n    {body}\n}}\n'
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_gets_its_line_and_its_sentence(name, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_mistake_gets_its_line_and_its_sentence(name, compiler):
     body, lines, words = MISTAKES[name]
     lines = lines if isinstance(lines, tuple) else (lines,)
     code = text(body)
@@ -319,10 +316,8 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_whole_text_gets_its_line_and_its_sentence(name, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_whole_text_gets_its_line_and_its_sentence(name, compiler):
     code, kernel, line, words = TEXTS[name]
     with pytest.raises(CompileError) as caught:
         Kernel(code, kernel).compiled(checked=False)
@@ -332,10 +327,8 @@ def test_a_whole_text_gets_its_line_and_its_sentence(name, compiler, monkeypatch
     assert "sim" not in message and "auto" not in message, message
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_a_wrong_instance_does_not_stop_the_others(compiler, monkeypatch):
+def test_a_wrong_instance_does_not_stop_the_others(compiler):
     """g++ blames the simulator's header for it, clang the entry point."""
-    using(compiler, monkeypatch)
     code = "template <int N> __global__ void f(float* y) { y[0] = N; }"
     Kernel(code, "f<float>")
     y = asarray([0.0], "f")
@@ -343,18 +336,14 @@ def test_a_wrong_instance_does_not_stop_the_others(compiler, monkeypatch):
     assert y[0] == 7
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_a_header_that_fails_is_shown_by_its_include(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_header_that_fails_is_shown_by_its_include(compiler):
     with pytest.raises(CompileError, match=r"#include <iostream>\n  Leave it out") as caught:
         Kernel("\n#include <iostream>\n" + text("y[0] = 1.0f;"), "f").compiled(checked=False)
     assert "::" not in str(caught.value) and caught.value.line == 2
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("wrong", ["sim(n)", "rpmatch_(n)", "__half", "yn_"])
-def test_no_name_of_the_simulator_or_of_the_host_is_proposed(wrong, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_no_name_of_the_simulator_or_of_the_host_is_proposed(wrong, compiler):
     with pytest.raises(CompileError) as caught:
         Kernel(text(f"y[0] = {wrong} + 1;"), "f").compiled(checked=False)
     assert "did you mean" not in str(caught.value)
@@ -373,10 +362,8 @@ LOOKS_LIKE_PYTHON = {  # names that Python reserves and C++ does not: only the f
 }
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", LOOKS_LIKE_PYTHON)
-def test_what_only_looks_like_python_is_not_blamed(name, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_what_only_looks_like_python_is_not_blamed(name, compiler):
     body, words = LOOKS_LIKE_PYTHON[name]
     with pytest.raises(CompileError) as caught:
         Kernel(text(body), "f").compiled(checked=False)
@@ -420,7 +407,6 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("checked", [False, True])
 @pytest.mark.parametrize(
     ("code", "name", "line"),
@@ -434,8 +420,7 @@ REFUSED = {
         ("\n\n__global__ void k(float* y);", "'k'", 3),
     ],
 )
-def test_what_is_declared_needs_a_body(code, name, line, checked, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_what_is_declared_needs_a_body(code, name, line, checked, compiler):
     with pytest.raises(CompileError, match=rf"line {line}: {name} is declared, but it has no body") as caught:
         Kernel(code, "k").compiled(checked)
     assert caught.value.line == line
@@ -464,9 +449,7 @@ def test_names_of_kernels():
     assert y[0] == 7
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("call", ['printf(n ? "%d\\n" : "", n)', 'printf("no number\\n", n)'])
-def test_what_one_compiler_lets_pass_the_other_does_not_refuse(call, compiler, monkeypatch):
+def test_what_one_compiler_lets_pass_the_other_does_not_refuse(call, compiler):
     """clang calls more kinds of format wrong than g++."""
-    using(compiler, monkeypatch)
     Kernel("__global__ void told(int n) { " + call + "; }", "told")((1,), (1,), (0,))

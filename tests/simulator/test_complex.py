@@ -4,15 +4,13 @@ from math import e, inf, log, log2, pi, sqrt
 
 import numpy as np
 
-from tests.simulator.compilers import blocks, both, compilers, launch, using
+from tests.simulator.compilers import blocks, both, launch
 
 FILE = "values_complex.cu"
 
 
-@compilers
 @both
-def test_complex_numbers_and_constants(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_complex_numbers_and_constants(mode, compiler):
     for name, real in (("complex_floats", np.float32), ("complex_doubles", np.float64)):
         for n in (1, 97):
             a, b = np.random.default_rng(n).standard_normal((2, n, 2))

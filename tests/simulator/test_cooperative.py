@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import ArgumentError, Kernel, sanitize
-from tests.simulator.compilers import compilers, using
 from tests.simulator.test_programs import expected, run
 
 pytestmark = pytest.mark.slow
@@ -12,10 +11,8 @@ pytestmark = pytest.mark.slow
 BOTH = pytest.mark.parametrize("checked", [False, True])
 
 
-@compilers
 @BOTH
-def test_all_blocks_of_a_cooperative_launch_are_in_flight(compiler, checked, monkeypatch):
-    using(compiler, monkeypatch)
+def test_all_blocks_of_a_cooperative_launch_are_in_flight(compiler, checked):
     found, said = run("cooperative.cu", checked)
     x = np.arange(1000) % 10
     parts = np.array([x[np.arange(1000) // 64 % 7 == block].sum() for block in range(7)])
@@ -29,10 +26,8 @@ def test_all_blocks_of_a_cooperative_launch_are_in_flight(compiler, checked, mon
         assert lines[4:] == ["cudaErrorIllegalAddress"] * 3 and {kind for kind, _ in told} == {"crash"}
 
 
-@compilers
 @BOTH
-def test_groups_and_pipelines_give_what_numpy_gives(compiler, checked, monkeypatch):
-    using(compiler, monkeypatch)
+def test_groups_and_pipelines_give_what_numpy_gives(compiler, checked):
     found, said = run("groups.cu", checked)
     assert found.ok, found.findings
     x = (np.arange(1024) * 3 % 251).astype(float)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, sanitize
-from tests.simulator.compilers import COMPILERS, using
 
 HERE = Path(__file__).parent
 F = np.float32
@@ -62,10 +61,8 @@ GLOBAL = {
 }
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", GLOBAL)
-def test_sectors(name, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_sectors(name, compiler):
     dtype, nx, ny, read, write = GLOBAL[name]
     x, y = np.ones(nx, dtype), np.zeros(ny, dtype)
     report = run(name, x, y)
@@ -80,22 +77,17 @@ def test_sectors(name, compiler, monkeypatch):
     assert loads.bytes_moved == 32 * read * rounds
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_sectors_do_not_depend_on_where_an_array_ends(compiler, monkeypatch):
+def test_sectors_do_not_depend_on_where_an_array_ends(compiler):
     """The simulator lays arrays against the end of a page; a GPU aligns their beginning to 256 bytes, and so we count."""
-    using(compiler, monkeypatch)
     for n in (32, 33, 35, 47, 101):
         assert one(run("stride_1", np.ones(n, F), np.zeros(n, F)), "global", "read").sectors_per_request == 4
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_atomics_on_one_place(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_atomics_on_one_place(compiler):
     line = one(run("atomic_one_place", np.ones(32, F), np.zeros(1, F)), "global", "write")
     assert (line.requests, line.sectors_per_request, line.active_lanes) == (1, 1, 32)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize(
     ("stride", "wavefronts"),
     [
@@ -110,16 +102,13 @@ def test_atomics_on_one_place(compiler, monkeypatch):
         (0, 1),  # one word for all: a broadcast
     ],
 )
-def test_bank_conflicts_by_stride(stride, wavefronts, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_bank_conflicts_by_stride(stride, wavefronts, compiler):
     report = run("shared_stride", np.zeros(32, F), stride)
     line = one(report, "shared", "read", marked("shared_stride", "read"))
     assert (line.requests, line.wavefronts_per_request) == (1, wavefronts)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_other_shared_patterns(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_other_shared_patterns(compiler):
     # 512 bytes cannot pass 32 banks of 4 bytes in fewer than 4 wavefronts: a quarter-warp each, no conflict.
     report = run("shared_vector", np.zeros(128, F))
     assert one(report, "shared", "write").wavefronts_per_request == 4
@@ -133,19 +122,15 @@ def test_other_shared_patterns(compiler, monkeypatch):
     assert one(report, "shared", "read").wavefronts_per_request == 2
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize(("step", "wavefronts"), [(1, 4), (2, 2), (4, 2), (16, 2), (32, 2), (3, 4)])
-def test_lanes_in_pairs_are_served_by_half_warps(step, wavefronts, compiler, monkeypatch):
+def test_lanes_in_pairs_are_served_by_half_warps(step, wavefronts, compiler):
     """Loads of 16 bytes by `step` lanes from one address: an H100 counted 2 in place of 4 where 16 did."""
-    using(compiler, monkeypatch)
     report = run("shared_pairs", np.zeros(128, F), step)
     assert one(report, "shared", "read", marked("shared_pairs", "read")).wavefronts_per_request == wavefronts
     assert one(report, "shared", "write").wavefronts_per_request == 4
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_transposes(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_transposes(compiler):
     n = 32
     x = np.arange(n * n, dtype=F).reshape(n, n)
     y = np.zeros_like(x)

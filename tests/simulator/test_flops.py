@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, asarray, sanitize, zeros
-from tests.simulator.compilers import COMPILERS, using
 
 F, I = np.float32, np.int32
 N = 100
@@ -42,9 +41,7 @@ COUNTED = {
 }
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_elementwise(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_elementwise(compiler):
     kernels = [
         f"__global__ void k{number}(const float* x, float* y, int n) {{\n"
         f"    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i >= n) return;\n    {text}\n}}"
@@ -59,9 +56,7 @@ def test_elementwise(compiler, monkeypatch):
     assert counted == {what: flops for what, (_, flops) in COUNTED.items()}
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_kernels_of_the_course(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_kernels_of_the_course(compiler):
     n = 1000
     x, y = np.ones(n, F), np.ones(n, F)
     assert sanitize(Kernel("vector_add.cu", "vector_add"), 8, 128, (x, y, zeros(n), n)).flops == n
@@ -118,9 +113,7 @@ __global__ void fragments(float* y) {
 """
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_threads_together(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_threads_together(compiler):
     x = np.ones(64, F)
     for name, block, args, flops in (
         ("warp_sum", 32, (x, zeros(1)), 5 * 32),  # five steps, in which every lane adds
@@ -132,10 +125,8 @@ def test_threads_together(compiler, monkeypatch):
         assert report.flops == flops * report.grid[0], name
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_the_launch_that_was_checked_is_counted(compiler, monkeypatch, capsys):
+def test_the_launch_that_was_checked_is_counted(compiler, capsys):
     """Its inputs as they were, its constants as they were uploaded; nothing is printed twice, no result changes."""
-    using(compiler, monkeypatch)
     source = """__constant__ float limit[1];
     __global__ void halve(float* x, int n) {
         int i = threadIdx.x;

@@ -4,16 +4,14 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import CompileError, Kernel
-from tests.simulator.compilers import both, compilers, launch, using
+from tests.simulator.compilers import both, launch
 
 FILE, F, I = "values_groups.cu", np.float32, np.int32
 RANDOM = np.random.default_rng(5)
 
 
-@compilers
 @both
-def test_sixteen_bytes_travel_through_a_tile(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_sixteen_bytes_travel_through_a_tile(mode, compiler):
     x, lane = RANDOM.integers(0, 2**32, (64, 4), dtype=np.uint32), np.arange(64)
     y, rank, first = np.zeros_like(x), lane % 8, lane // 8 * 8
     launch(mode, FILE, "wide_shuffles", (1,), (64,), (x, y))
@@ -21,10 +19,8 @@ def test_sixteen_bytes_travel_through_a_tile(mode, compiler, monkeypatch):
     np.testing.assert_array_equal(y, np.stack([x[s, i] for i, s in enumerate(sources)], 1))
 
 
-@compilers
 @both
-def test_a_struct_is_reduced(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_struct_is_reduced(mode, compiler):
     x = RANDOM.standard_normal(96, dtype=F)
     y, where = np.zeros(96, F), np.zeros(96, I)
     launch(mode, FILE, "wide_reduce", (1,), (96,), (x, y, where))
@@ -33,10 +29,8 @@ def test_a_struct_is_reduced(mode, compiler, monkeypatch):
     np.testing.assert_array_equal(y, x[where] + 32)
 
 
-@compilers
 @both
-def test_partitions_by_predicate_and_label(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_partitions_by_predicate_and_label(mode, compiler):
     x = RANDOM.integers(0, 99, 64).astype(I)
     x[:32] = x[:32] // 2 * 2  # no odd one in the first warp
     x[40] = 1000
@@ -54,10 +48,8 @@ def test_partitions_by_predicate_and_label(mode, compiler, monkeypatch):
         assert list(got) == expected, lane
 
 
-@compilers
 @both
-def test_ranks_and_sizes(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_ranks_and_sizes(mode, compiler):
     y = np.zeros((6, 64, 8), I)
     launch(mode, FILE, "ranks", (3, 2), (16, 4), (y,))
     for block in range(6):
@@ -74,12 +66,10 @@ def tiles(x):
     return np.ascontiguousarray(x.reshape(len(x), -1, 16).transpose(1, 0, 2))
 
 
-@compilers
 @both
 @pytest.mark.parametrize(("M", "N"), [(16, 16), (32, 8), (8, 32)])
 @pytest.mark.parametrize("kind", ["signed", "unsigned"])
-def test_integers_are_summed_exactly(kind, M, N, mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_integers_are_summed_exactly(kind, M, N, mode, compiler):
     dtype = np.int8 if kind == "signed" else np.uint8
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max + 1
     for n in (16, 80):
@@ -97,10 +87,8 @@ REFUSED = {
 }
 
 
-@compilers
 @pytest.mark.parametrize("body", REFUSED)
-def test_what_is_not_simulated_says_so(body, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_what_is_not_simulated_says_so(body, compiler):
     text = f'{HEAD}extern "C" __global__ void f(float* y) {{\n{body}\n}}'
     with pytest.raises(CompileError) as caught:
         Kernel(text, "f").compiled(checked=False)
@@ -108,12 +96,10 @@ def test_what_is_not_simulated_says_so(body, compiler, monkeypatch):
     assert " is not simulated" in str(caught.value) and "assert" not in str(caught.value)
 
 
-@compilers
 @pytest.mark.parametrize(
     ("T", "sum_in"), [("signed char", "float"), ("half", "int"), ("__nv_bfloat16", "half"), ("float", "float")]
 )
-def test_products_that_no_gpu_has_are_refused(T, sum_in, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_products_that_no_gpu_has_are_refused(T, sum_in, compiler):
     text = f"""#include <mma.h>
 using namespace nvcuda::wmma;
 extern "C" __global__ void f(float* y) {{

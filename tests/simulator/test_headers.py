@@ -8,7 +8,7 @@ import pytest
 from course_lib.cuda import CompileError, Kernel, nvrtc, runtime, sanitize, source
 from course_lib.cuda.programs import build
 from tests.nvrtc_here import needs_nvrtc
-from tests.simulator.compilers import blocks, both, compilers, launch, using
+from tests.simulator.compilers import blocks, both, launch
 
 F = np.float32
 
@@ -20,10 +20,8 @@ def test_shared_memory_of_a_program_is_declared_as_that_of_a_kernel():
     assert build._SHARED == {True: checked, False: fast}
 
 
-@compilers
 @both
-def test_what_the_standard_headers_declare(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_what_the_standard_headers_declare(mode, compiler):
     for n in (1, 97):
         x = np.random.default_rng(n).standard_normal(n, dtype=F)
         y, bits = np.zeros(n, F), np.zeros(n, np.uint32)
@@ -67,10 +65,8 @@ def nearest(x: np.ndarray, values: np.ndarray, saturate: bool) -> np.ndarray:
     return np.where(np.isnan(x), 127, np.where(over, overflow, bits) | np.signbit(x) << 7)
 
 
-@compilers
 @both
-def test_numbers_of_eight_bits(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_numbers_of_eight_bits(mode, compiler):
     e4m3, e5m2 = decoded(3, 7, False), decoded(2, 15, True)
     random = np.random.default_rng(3)
     finite = np.concatenate([v[np.isfinite(v)] for v in (e4m3, e5m2)])
@@ -102,11 +98,9 @@ extern "C" __global__ void f(float* y) {
 """
 
 
-@compilers
 @both
-def test_headers_of_the_compilers_own_library(mode, compiler, monkeypatch, capfd):
+def test_headers_of_the_compilers_own_library(mode, compiler, capfd):
     """Whatever they do to the names memcpy, assert, printf and __noinline__, those of a kernel are still there."""
-    using(compiler, monkeypatch)
     includes = "".join(f"#include <{name}>\n" for name in OF_THE_COMPILER.split())
     kernel, y = (
         Kernel(includes + "#include <stdio.h>\n#include <cstring>\n#include <assert.h>" + TEXT, "f"),
@@ -121,18 +115,14 @@ def test_headers_of_the_compilers_own_library(mode, compiler, monkeypatch, capfd
     assert list(y) == [4, 4]
 
 
-@compilers
 @pytest.mark.parametrize("space", ["", "std::"])
-def test_copies_are_still_watched_after_cstring(space, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_copies_are_still_watched_after_cstring(space, compiler):
     text = f'#include <cstring>\nextern "C" __global__ void f(float* y) {{\n    {space}memcpy(y + 4, y, 8);\n}}'
     report = sanitize(Kernel(text, "f"), (1,), (1,), (np.zeros(5, F),))
     assert [(issue.kind, issue.line) for issue in report.issues] == [("out-of-bounds", 3)], str(report)
 
 
-@compilers
-def test_streams_are_refused_where_they_are_included(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_streams_are_refused_where_they_are_included(compiler):
     text = '#include <cstdio>\n#include <iostream>\nextern "C" __global__ void f(float* y) { std::cout << y[0]; }'
     with pytest.raises(CompileError, match=r"line 2.*\n.*#include <iostream>\n  Leave it out"):
         Kernel(text, "f").compiled(checked=False)
@@ -152,10 +142,8 @@ extern "C" __global__ void f(float* y) {{
 """
 
 
-@compilers
 @pytest.mark.parametrize("folder", ["", "cuda/std/"])
-def test_traits_of_types_come_by_their_header(compiler, folder, monkeypatch):
-    using(compiler, monkeypatch)
+def test_traits_of_types_come_by_their_header(compiler, folder):
     text = TRAITS.format(folder=folder, space="cuda::std" if folder else "std")
     y = np.zeros(3, F)
     Kernel(text, "f")((1,), (1,), (y,))

@@ -5,7 +5,6 @@ import pytest
 
 from course_lib.cuda import CompileError, Kernel, sanitize
 from course_lib.cuda.programs import inline_ptx
-from tests.simulator.compilers import compilers, using
 from tests.simulator.test_programs import FOLDER, expected, run
 
 pytestmark = pytest.mark.slow
@@ -42,10 +41,8 @@ def scalars() -> list[np.ndarray]:
     ]  # fmt: skip
 
 
-@compilers
 @pytest.mark.parametrize("checked", [False, True])
-def test_instructions_give_what_numpy_gives(compiler, checked, monkeypatch):
-    using(compiler, monkeypatch)
+def test_instructions_give_what_numpy_gives(compiler, checked):
     found, said = run("inline_ptx.cu", checked)
     assert found.ok, found.findings
     products, numbers, moved = said.splitlines()
@@ -88,10 +85,8 @@ extern "C" __global__ void lanes(unsigned* y, int n) {
 """
 
 
-@compilers
 @pytest.mark.parametrize("folder", [False, True])
-def test_ptx_in_a_text_runs_and_is_watched(compiler, folder, monkeypatch, tmp_path):
-    using(compiler, monkeypatch)
+def test_ptx_in_a_text_runs_and_is_watched(compiler, folder, tmp_path):
     (tmp_path / "kernel.cu").write_text(TEXT)
     kernel = Kernel(tmp_path / "kernel.cu", "lanes", host=False) if folder else Kernel(TEXT, "lanes")
     y = np.zeros(40, U)
@@ -101,7 +96,6 @@ def test_ptx_in_a_text_runs_and_is_watched(compiler, folder, monkeypatch, tmp_pa
     assert [(one.kind, one.file, one.line) for one in report.issues] == [("out-of-bounds", "kernel.cu", 8)]
 
 
-@compilers
 @pytest.mark.parametrize(
     ("line", "with_it", "words"),
     [
@@ -110,8 +104,7 @@ def test_ptx_in_a_text_runs_and_is_watched(compiler, folder, monkeypatch, tmp_pa
         (8, TEXT.replace("y[threadIdx.x] = sum", 'system("ls")'), "is of the host"),
     ],
 )
-def test_a_mistake_in_a_text_with_ptx_gets_its_line(compiler, line, with_it, words, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_mistake_in_a_text_with_ptx_gets_its_line(compiler, line, with_it, words):
     with pytest.raises(CompileError, match=words) as caught:
         Kernel(with_it, "lanes")((1,), (1,), (np.zeros(1, U), 1))
     assert caught.value.line == line, caught.value

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import CompileError, Kernel
-from tests.simulator.compilers import blocks, both, compilers, launch, using
+from tests.simulator.compilers import blocks, both, launch
 
 FILE = "values_intrinsics.cu"
 
@@ -53,11 +53,9 @@ def special(a, p, above):
             bessel(a, 0), bessel(a, 1), a]  # fmt: skip
 
 
-@compilers
 @both
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_special_functions(dtype, mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_special_functions(dtype, mode, compiler):
     n, random = 97, np.random.default_rng(6)
     x = dtype(random.standard_normal(n) * 4)
     x[:12] = [0.5, 1, 1.5, 2, -0.5, -1, 3.25, 7.75, 26, -3, 4.75, 1e-3]
@@ -105,10 +103,8 @@ def integers(a, b, c):
             find_nth_set(p, r & 31, q % 9 - 4), *(two + two_plain) * 2, *[four, four_plain] * 2]  # fmt: skip
 
 
-@compilers
 @both
-def test_integers(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_integers(mode, compiler):
     for n in (1, 97):
         x, z, w = np.random.default_rng(n).integers(-(2**31), 2**31, (3, n)).astype(np.int32)
         y = np.zeros((25, n), np.int64)
@@ -117,10 +113,8 @@ def test_integers(mode, compiler, monkeypatch):
         np.testing.assert_array_equal(y.T, expected)
 
 
-@compilers
 @both
-def test_atomics_of_a_scope(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_atomics_of_a_scope(mode, compiler):
     n = 100
     y, u, w = np.zeros(5, np.int32), np.zeros(6, np.uint32), np.zeros(1, np.uint64)
     u[1], u[4] = 500, 2**32 - 1
@@ -129,19 +123,15 @@ def test_atomics_of_a_scope(mode, compiler, monkeypatch):
     assert list(u) == [2 * n, 500 - 2 * n, 2**32 - 1, 2**32 - 1 - 15, 0, 9]
 
 
-@compilers
 @both
-def test_addresses_and_clock(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_addresses_and_clock(mode, compiler):
     y = np.arange(32, dtype=np.float32)
     launch(mode, FILE, "addresses", (1,), (32,), (y,))
     assert list(y) == list(range(31, -1, -1))
 
 
-@compilers
 @pytest.mark.parametrize("call", ["__brkpt()", "__prof_trigger(1)"])
-def test_what_serves_debuggers_is_refused_by_name(call, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_what_serves_debuggers_is_refused_by_name(call, compiler):
     with pytest.raises(CompileError, match="line 2") as caught:
         Kernel(f'extern "C" __global__ void f(float* y) {{\n    {call};\n}}', "f").compiled(checked=False)
     assert f"line 2: {call.partition('(')[0]} is not simulated: " in str(caught.value)

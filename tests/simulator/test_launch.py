@@ -24,7 +24,6 @@ from course_lib.cuda import (
     source,
     zeros,
 )
-from tests.simulator.compilers import COMPILERS, using
 
 FILE = Path(__file__).parent / "launch.cu"
 F, I = np.float32, np.int32
@@ -145,12 +144,10 @@ def test_constants_are_uploaded():
         k.upload("table", np.zeros(5, F))
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("threads", [2, 32, 97])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_threads_wait_for_one_another_in_loops_of_atomics(threads, seed, compiler, monkeypatch):
+def test_threads_wait_for_one_another_in_loops_of_atomics(threads, seed, compiler):
     """On a GPU from sm_70 on every thread goes on sooner or later, whatever another of its block waits for."""
-    using(compiler, monkeypatch)
     sums = np.cumsum(np.arange(threads)[::-1])
     for name, wanted in (("later_warp", [5]), ("last_comes_first", sums), ("given_back_later", [(threads + 1) // 2])):
         k = kernel(name)
@@ -187,10 +184,8 @@ __global__ void k(int* out) {
 """
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("checked", [False, True])
-def test_every_variable_at_file_scope_is_known_by_its_name(compiler, checked, monkeypatch):
-    using(compiler, monkeypatch)
+def test_every_variable_at_file_scope_is_known_by_its_name(compiler, checked):
     k, out = Kernel(VARIABLES, "k"), np.zeros(1, I)
     k.upload("tool::scales", np.full((2, 3), 100, F))
     k.upload("third", np.array([1000], I))
@@ -305,10 +300,8 @@ def test_importing_needs_no_compiler_and_the_first_launch_says_what_to_do(tmp_pa
     assert "needs a C++ compiler" in run.stdout, run.stderr
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("checked", [False, True])
-def test_a_template_may_use_dynamic_shared_memory(compiler, checked, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_template_may_use_dynamic_shared_memory(compiler, checked):
     code = """
         template <int N> __global__ void reverse(float* x) {
             extern __shared__ float tile[];
@@ -369,10 +362,8 @@ VOTES = {  # of the 8 lanes that are left, all of which bring a 1
 }
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("vote", VOTES)
-def test_lanes_that_have_returned_vote_no_more(vote, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_lanes_that_have_returned_vote_no_more(vote, compiler):
     code = f"""__global__ void vote(const int* x, int* y, int n) {{
         int i = threadIdx.x, all = 0, one = i < 32;
         int before = __ballot_sync(~0u, one) + __any_sync(~0u, one) + __match_any_sync(~0u, one) + __shfl_sync(~0u, one, 0);
@@ -386,9 +377,7 @@ def test_lanes_that_have_returned_vote_no_more(vote, compiler, monkeypatch):
         np.testing.assert_array_equal(y, VOTES[vote])
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_printf_takes_long_and_long_long_alike(compiler, monkeypatch, capfd):
-    using(compiler, monkeypatch)
+def test_printf_takes_long_and_long_long_alike(compiler, capfd):
     code = """#include <stdint.h>
 __global__ void say(int* y) {{ printf("%lu %llu %lld{0}\\n", 5ull, (uint64_t)7, (long)-1{1}); }}"""
     Kernel(code.format("", ""), "say")((1,), (1,), (zeros(1, np.int32),))

@@ -7,7 +7,6 @@ import pytest
 
 from course_lib.cuda import Kernel, sanitize
 from course_lib.cuda.debug_locations import keep_branches_apart, restore
-from tests.simulator.compilers import COMPILERS, using
 
 F = np.float32
 HELPERS = """#include <cuda_fp16.h>
@@ -47,10 +46,8 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("body", BODIES)
-def test_a_fault_is_told_at_its_line(body, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_fault_is_told_at_its_line(body, compiler):
     text = f"{HELPERS}{BODIES[body]}\n}}\n"
     lines = text.splitlines()
     mark = "// here" if "// here" in text else "// from here"
@@ -64,9 +61,7 @@ def test_a_fault_is_told_at_its_line(body, compiler, monkeypatch):
     assert all(re.search(r"[\w)]\[", lines[line.line - 1]) for line in report.lines), str(report)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_what_is_read_again_in_a_branch_is_one_request(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_what_is_read_again_in_a_branch_is_one_request(compiler):
     code = """__global__ void leaky(const float* x, float* y) {
         int t = threadIdx.x;
         if (x[t] > 0)
@@ -82,9 +77,7 @@ def test_what_is_read_again_in_a_branch_is_one_request(compiler, monkeypatch):
     ]
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_what_is_read_again_in_each_turn_of_a_loop_is_a_request_each_time(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_what_is_read_again_in_each_turn_of_a_loop_is_a_request_each_time(compiler):
     code = """__global__ void again(const float* x, const float* A, float* y) {
         float sum[4] = {}, one = 0.0f;
         for (int k = 0; k < 8; k++) {

@@ -10,7 +10,6 @@ import pytest
 from course_lib import native
 from course_lib.cuda import Kernel, debug_locations, sanitize, vector_access
 from course_lib.cuda.vector_access import keep_vector_accesses
-from tests.simulator.compilers import COMPILERS, using
 
 build_library = native.build
 
@@ -25,10 +24,8 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", CASES)
-def test_a_pack_that_is_used_in_parts_is_one_request_or_what_a_gpu_needs(name, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_pack_that_is_used_in_parts_is_one_request_or_what_a_gpu_needs(name, compiler):
     space, op, size, requests, sectors = CASES[name]
     text = FILE.read_text().splitlines()
     report = sanitize(Kernel(FILE, name), (1,), (32,), (np.ones(256, F), np.zeros(128, F), 4), shared_mem=512)
@@ -44,10 +41,8 @@ def test_a_pack_that_is_used_in_parts_is_one_request_or_what_a_gpu_needs(name, c
         assert line.wavefronts_per_request == 4
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_values_are_those_of_the_text(compiler, monkeypatch):
+def test_values_are_those_of_the_text(compiler):
     """The copies are rewritten only in the checked build, and there they must still copy."""
-    using(compiler, monkeypatch)
     x = np.arange(256, dtype=F)
     for name in (
         "parts_by_number",
@@ -87,10 +82,8 @@ template <class T> __global__ void dynamic_shared(const float* x, float* y, int 
 }"""
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("place", ["global", "shared", "dynamic_shared"])
-def test_a_pack_must_be_aligned_as_its_type_asks(place, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_pack_must_be_aligned_as_its_type_asks(place, compiler):
     for kind, offset, kinds in (
         ("Pack<float, 4>", 0, []),
         ("Pack<float, 4>", 1, ["misaligned-access"]),
@@ -157,7 +150,7 @@ def test_only_what_the_checker_watches_is_rewritten(text):
 
 @pytest.mark.skipif(not shutil.which("clang++"), reason="clang++ is not installed")
 def test_another_rewriting_builds_anew(monkeypatch, tmp_path):
-    using("clang", monkeypatch)
+    monkeypatch.setenv("COURSE_COMPILER", "clang")
     seen = []
     monkeypatch.setattr(
         native, "build", lambda *arguments, **ways: seen.append((arguments, ways)) or build_library(*arguments, **ways)

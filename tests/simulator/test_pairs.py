@@ -7,18 +7,16 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel
-from tests.simulator.compilers import blocks, both, compilers, launch, using
+from tests.simulator.compilers import blocks, both, launch
 
 FILE = "values_pairs.cu"
 FORMATS = {"half": np.float16, "bf16": ml_dtypes.bfloat16}
 formats = pytest.mark.parametrize("name", FORMATS)
 
 
-@compilers
 @both
 @formats
-def test_pairs(name, mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_pairs(name, mode, compiler):
     kind, random = FORMATS[name], np.random.default_rng(7)
     for n in (1, 97):
         a, b = random.standard_normal((n, 2)).astype(kind), (np.abs(random.standard_normal((n, 2))) + 0.1).astype(kind)
@@ -69,11 +67,9 @@ def four(x, kind):
     return [sign * near, sign * low, *((high, low) if sign > 0 else (-low, -high))]
 
 
-@compilers
 @both
 @formats
-def test_conversions(name, mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_conversions(name, mode, compiler):
     kind, random, n = FORMATS[name], np.random.default_rng(8), 97
     x = (random.standard_normal(n) * 2.0 ** random.integers(-24, 18, n)).astype(np.float32)
     w = random.integers(-(2**63), 2**63, n) >> random.integers(0, 60, n)
@@ -96,10 +92,8 @@ def test_conversions(name, mode, compiler, monkeypatch):
             assert list(z[k, row]) == [min(max(v, least), most) for v in exact]
 
 
-@compilers
 @both
-def test_halves_of_pairs(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_halves_of_pairs(mode, compiler):
     a = np.array([[1, 2], [3, 4]])
     y, z = np.zeros((4, 2), np.float16), np.zeros((4, 2), ml_dtypes.bfloat16)
     launch(mode, FILE, "exchanged", (1,), (1,), (a.astype(np.float16), a.astype(ml_dtypes.bfloat16), y, z))
@@ -122,10 +116,8 @@ __global__ void k(float* y) {
 }"""
 
 
-@compilers
 @pytest.mark.parametrize(("name", "pair"), [("half", "__half2"), ("bfloat16", "__nv_bfloat162")])
-def test_conversions_of_both_formats_bear_the_same_names(name, pair, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_conversions_of_both_formats_bear_the_same_names(name, pair, compiler):
     y = np.zeros(8, np.float32)
     Kernel(CONVERSIONS.replace("    NAME2 p", f"    {pair} p").replace("NAME", name), "k")((1,), (1,), (y,))
     np.testing.assert_array_equal(y, [-2, -2, 1.5, 1.5, -2, 0.5, 3, 4])

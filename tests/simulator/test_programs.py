@@ -11,7 +11,6 @@ import pytest
 from course_lib.cuda import CompileError, Kernel, sanitize
 from course_lib.cuda.programs import build, formats, launches, verdict
 from course_lib.cuda.programs.pytest_plugin import cuda_check  # noqa: F401  (a fixture)
-from tests.simulator.compilers import compilers, using
 
 pytestmark = pytest.mark.slow
 
@@ -31,10 +30,8 @@ def run(file: str | Path, checked: bool, *arguments: str, options=(), **settings
     return verdict.run(program, arguments, capture=True, **settings)
 
 
-@compilers
 @pytest.mark.parametrize("checked", [False, True])
-def test_a_program_runs_unmodified_and_its_own_checks_pass(compiler, checked, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_program_runs_unmodified_and_its_own_checks_pass(compiler, checked):
     found, said = run("whole.cu", checked, "one", "two words", gpu="RTX 4090")
     assert said.splitlines() == [
         "device 40", "device 41", "device 50", "NVIDIA GeForce RTX 4090, 128 multiprocessors: right",
@@ -46,9 +43,7 @@ def test_a_program_runs_unmodified_and_its_own_checks_pass(compiler, checked, mo
     assert found.launches == (6 if checked else 0)
 
 
-@compilers
-def test_every_planted_fault_is_told_on_its_line_and_nothing_else(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_every_planted_fault_is_told_on_its_line_and_nothing_else(compiler):
     found, _ = run("faults.cu", True)
     told = {(one.kind, one.line) for one in found.findings}
     assert told == expected("faults.cu"), "\n".join(map(str, found.findings))
@@ -185,9 +180,7 @@ def test_learners_answers_may_hold_no_host_code():
         kernel((1,), (32,), (np.ones(1, np.float32), np.ones(1, np.float32), 1, None))
 
 
-@compilers
-def test_barriers_and_products_of_the_libraries_are_right_and_watched(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_barriers_and_products_of_the_libraries_are_right_and_watched(compiler):
     found, _ = run("libraries.cu", True)
     assert found.ok, formats.as_text(found)
     found, _ = run("libraries.cu", True, options=("-DNO_WAIT",))

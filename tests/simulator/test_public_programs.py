@@ -4,7 +4,6 @@ import pytest
 
 from course_lib.cuda import CompileError
 from course_lib.cuda.programs import build, verdict
-from tests.simulator.compilers import compilers, using
 
 pytestmark = pytest.mark.slow
 
@@ -34,10 +33,8 @@ def test_a_function_that_no_file_defines_is_told_before_the_program_runs(declare
     assert caught.value.line == 2
 
 
-@compilers
 @pytest.mark.parametrize("checked", [False, True])
-def test_a_variable_of_the_device_is_copied_by_its_address(compiler, checked, monkeypatch, tmp_path):
-    using(compiler, monkeypatch)
+def test_a_variable_of_the_device_is_copied_by_its_address(compiler, checked, tmp_path):
     (tmp_path / "v.cu").write_text(
         "__device__ int table[4];\n"
         "__global__ void add(int* x) { x[threadIdx.x] += 10 * threadIdx.x; }\n"
@@ -54,10 +51,8 @@ def test_a_variable_of_the_device_is_copied_by_its_address(compiler, checked, mo
     assert "less room" in found.findings[0].message
 
 
-@compilers
 @pytest.mark.parametrize("checked", [False, True])
-def test_kernels_and_the_host_read_the_clock(compiler, checked, monkeypatch, tmp_path):
-    using(compiler, monkeypatch)
+def test_kernels_and_the_host_read_the_clock(compiler, checked, tmp_path):
     (tmp_path / "t.cu").write_text(
         "#include <ctime>\n#include <cuda_runtime.h>\n"
         "__global__ void wait(clock_t* at, long ticks) { clock_t first = clock(); at[0] = first;\n"
@@ -86,10 +81,8 @@ def test_plain_cpp_of_a_program_may_have_functions_of_a_kernels_names(tmp_path):
     assert found.code == 43 + 102 and not found.findings
 
 
-@compilers
-def test_the_fast_build_reads_no_further_than_the_text_does(compiler, monkeypatch, tmp_path):
+def test_the_fast_build_reads_no_further_than_the_text_does(compiler, tmp_path):
     """Eight sums for each component of a float4: g++ 12 loads 32 bytes for its 16, the last time past the array's end."""
-    using(compiler, monkeypatch)
     (tmp_path / "four.cu").write_text(
         "__global__ void products(const float* a, const float* b, float* out, int n) {\n"
         "  float sums[8][8] = {};\n"
@@ -128,9 +121,7 @@ def test_a_part_of_the_cache_may_be_set_aside_on_the_cards_that_can(gpu, megabyt
     assert found.code == megabytes
 
 
-@compilers
-def test_atomics_of_the_host_may_meet_those_of_a_kernel(compiler, monkeypatch, tmp_path):
-    using(compiler, monkeypatch)
+def test_atomics_of_the_host_may_meet_those_of_a_kernel(compiler, tmp_path):
     (tmp_path / "atomics.cu").write_text(
         "#include <atomic>\n#include <memory>\n"
         "__global__ void add(int* x) { atomicAdd_system(x, 1); x[1] = 1; }\n"

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, sanitize
-from tests.simulator.compilers import COMPILERS, using
 
 pytestmark = pytest.mark.slow
 
@@ -201,10 +200,8 @@ CASES = (reduce6, prescan, group_sums, single_pass, transpose, gemv, spmv, speci
 NAMES = [case()[0] for case in CASES]
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
-def test_public_style(case, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_public_style(case, compiler):
     for name in NAMES:  # one compilation for all instances
         Kernel(FILE, name)
     Kernel(FILE, "convolutionRows").upload("c_Kernel", WEIGHTS)

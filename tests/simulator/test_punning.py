@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.simulator.compilers import blocks, both, compilers, launch, using
+from tests.simulator.compilers import blocks, both, launch
 
 FILE = "values_punning.cu"
 REFERENCES = {  # of x and y, each (n, 4) float32
@@ -24,11 +24,9 @@ def upper_halves_exchanged(x):
     return (words & 0xFFFF | partner & 0xFFFF0000).view(np.float32)
 
 
-@compilers
 @both
 @pytest.mark.parametrize("name", REFERENCES)
-def test_bytes_under_two_types(name, mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_bytes_under_two_types(name, mode, compiler):
     random = np.random.default_rng(3)
     for n in (1, 33, 100):
         x, y = random.normal(size=(2, n, 4)).astype(np.float32)

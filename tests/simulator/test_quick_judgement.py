@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, asarray, empty, runtime, sanitize, zeros
-from tests.simulator.compilers import COMPILERS, using
 
 PROGRAMS = Path(__file__).with_name("random_accesses.cu")
 WORDS = 64
@@ -56,9 +55,7 @@ def report(kernel, case, in_full):
             lib.sim_trace(ctypes.c_uint64(0))
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_short_cuts_lose_nothing(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_short_cuts_lose_nothing(compiler):
     kernel, kinds = Kernel(PROGRAMS, "program"), set()
     for case in range(400):
         quick, full = report(kernel, case, False), report(kernel, case, True)
@@ -114,10 +111,8 @@ def wavefronts(warp, size):
     return total
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", TYPES)
-def test_random_addresses_are_counted_like_sets(name, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_random_addresses_are_counted_like_sets(name, compiler):
     random, size = np.random.default_rng(0), TYPES[name]
     dtype = {"char": np.int8, "short": np.int16, "double": np.float64}.get(name, np.float32)
     x, out = (zeros(count * size, np.int8).view(dtype) for count in (512, 128))

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, KernelError, asarray, sanitize, zeros
-from tests.simulator.compilers import COMPILERS, using
 
 pytestmark = pytest.mark.slow
 
@@ -51,10 +50,8 @@ def check_a_correct_launch():
     np.testing.assert_array_equal(y, np.arange(128)[::-1])
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", CRASHES)
-def test_a_crash_is_a_sentence(name, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_crash_is_a_sentence(name, compiler):
     with pytest.raises(KernelError, match=rf"(?s)^{name} .*({CRASHES[name][3]})"):
         crash(name)
     check_a_correct_launch()
@@ -156,11 +153,9 @@ ENDLESS = {
 }
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("what", ENDLESS)
-def test_an_endless_loop_is_named_even_if_the_machine_had_no_time_for_it(what, compiler, monkeypatch):
+def test_an_endless_loop_is_named_even_if_the_machine_had_no_time_for_it(what, compiler):
     """The time is over before the kernel has begun; the report names the loop, not where the machine happened to be."""
-    using(compiler, monkeypatch)
     kernel = Kernel(f"__global__ void endless(float* y) {{\n{ENDLESS[what]}\n}}", "endless")
     for _ in range(5):
         report = sanitize(kernel, 2, 64, (zeros(128),), timeout=0.0001)
@@ -316,10 +311,8 @@ print("all was right")
 """
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_memory_is_kept_apart_where_the_system_places_its_own_from_the_middle_upward(compiler, monkeypatch):
+def test_memory_is_kept_apart_where_the_system_places_its_own_from_the_middle_upward(compiler):
     """Linux does where stacks may grow without limit, as on many clusters: what it hands out was taken for freed arrays."""
-    using(compiler, monkeypatch)
     if resource.getrlimit(resource.RLIMIT_STACK)[1] != resource.RLIM_INFINITY:
         pytest.skip("The system does not let stacks grow without limit here.")
     command = ["sh", "-c", 'ulimit -s unlimited && exec "$0" -c "$1"', sys.executable, UPWARD]

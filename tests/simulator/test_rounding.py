@@ -6,7 +6,7 @@ from math import ceil, floor
 import numpy as np
 import pytest
 
-from tests.simulator.compilers import blocks, both, compilers, launch, using
+from tests.simulator.compilers import blocks, both, launch
 
 FILE, MODE_NAMES = "values_rounding.cu", ("rn", "rz", "ru", "rd")
 
@@ -36,11 +36,9 @@ def four_of_root(square, dtype):
     return nearest_four(sign, dtype(float(square) ** 0.5))
 
 
-@compilers
 @both
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_arithmetic(dtype, mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_arithmetic(dtype, mode, compiler):
     random, n, wide = np.random.default_rng(2), 97, 60 if dtype == np.float32 else 400
     scale = [2.0 ** random.integers(-wide, wide, n) for _ in "abc"]
     a, b, c = (dtype(random.standard_normal(n) * s) for s in scale)
@@ -60,10 +58,8 @@ def test_arithmetic(dtype, mode, compiler, monkeypatch):
             assert [float(v) for v in y[k, :, i]] == [float(v) for v in expected], (k, a[i], b[i], c[i])
 
 
-@compilers
 @both
-def test_to_floats(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_to_floats(mode, compiler):
     random, n = np.random.default_rng(3), 97
     d = random.standard_normal(n) * 2.0 ** random.integers(-150, 120, n)
     w = random.integers(-(2**63), 2**63, n) >> random.integers(0, 50, n)
@@ -79,11 +75,9 @@ def test_to_floats(mode, compiler, monkeypatch):
             assert list(z[k, :, i]) == list(four(Fraction(exact), np.float64)), (k, exact)
 
 
-@compilers
 @both
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_to_integers(dtype, mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_to_integers(dtype, mode, compiler):
     random = np.random.default_rng(4)
     x = dtype(random.standard_normal(60) * 2.0 ** random.integers(-2, 70, 60))
     x = np.concatenate(

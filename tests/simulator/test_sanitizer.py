@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, KernelError, Report, asarray, empty, sanitize, zeros
-from tests.simulator.compilers import COMPILERS, using
 
 FILE = Path(__file__).parent / "launch.cu"
 F, I = np.float32, np.int32
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_host_pointers_are_found(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_host_pointers_are_found(compiler):
     host, y = np.ones(4, F), zeros(32)
     places = np.array([host.ctypes.data], np.uint64)
     report = sanitize(Kernel(FILE, "pointer_inside_data"), (1,), (32,), (places, y))
@@ -28,10 +25,8 @@ def test_host_pointers_are_found(compiler, monkeypatch):
     assert [issue.kind for issue in report.issues] == ["host-pointer"]
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_a_large_struct_may_be_an_argument(compiler, monkeypatch):
+def test_a_large_struct_may_be_an_argument(compiler):
     """The launcher copies it from memory of the host, which is no fault of the kernel's."""
-    using(compiler, monkeypatch)
     code = """struct Places { float* place[400]; int count; };
     __global__ void last(const __grid_constant__ Places places, float* y) {
         y[threadIdx.x] = places.place[places.count - 1][threadIdx.x];
@@ -44,9 +39,7 @@ def test_a_large_struct_may_be_an_argument(compiler, monkeypatch):
     np.testing.assert_array_equal(y, x)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_unwritten_global_memory(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_unwritten_global_memory(compiler):
     copy, x, y = Kernel(FILE, "copy"), empty(64), zeros(64)
     report = sanitize(copy, (1,), (64,), (x, y, 64))
     assert [issue.kind for issue in report.issues] == ["uninitialised-read"]
@@ -95,10 +88,8 @@ def test_an_issue_says_who_and_where():
     assert "<script" not in html
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_a_thread_does_not_race_with_itself(compiler, monkeypatch):
+def test_a_thread_does_not_race_with_itself(compiler):
     """Both warps read s[0], and one of the readers writes it: whatever the order, the other is somebody else."""
-    using(compiler, monkeypatch)
     kernel = Kernel("""__global__ void again(float* y) {
     __shared__ float s[64];
     s[threadIdx.x] = threadIdx.x;
@@ -147,11 +138,9 @@ def test_a_shuffled_launch_is_repeatable_and_in_another_order():
     assert all(sorted(order) == orders[0] for order in orders)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", ("waits", "never_waits"))
-def test_a_kernel_gives_the_same_bits_in_every_order(name, compiler, monkeypatch):
+def test_a_kernel_gives_the_same_bits_in_every_order(name, compiler):
     """Threads that wait are fibers, others may run in a loop: in a file that waits both call the very same code."""
-    using(compiler, monkeypatch)
     code = """
     __device__ float long_sum(float x) {
         float s = 0.0f;
@@ -183,10 +172,8 @@ def test_a_loop_that_ends_late_is_a_timeout_with_its_line():
     assert report.issues[0].source.startswith("while")
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_shared_arrays_of_bfloat16_are_watched_like_others(compiler, monkeypatch):
+def test_shared_arrays_of_bfloat16_are_watched_like_others(compiler):
     """g++ keeps a byte beside a local array of structs; that byte is not the learner's."""
-    using(compiler, monkeypatch)
     code = """#include <cuda_bf16.h>
     template <int N> __global__ void turn(const __nv_bfloat16* x, __nv_bfloat16* y, int last) {
         __shared__ __nv_bfloat16 a[N], b[N];
@@ -203,11 +190,9 @@ def test_shared_arrays_of_bfloat16_are_watched_like_others(compiler, monkeypatch
     ]
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("words", [1, 2, 4])
-def test_asynchronous_copies_are_watched(words, compiler, monkeypatch):
+def test_asynchronous_copies_are_watched(words, compiler):
     """Their reads count, and one that would leave its array is found."""
-    using(compiler, monkeypatch)
     code = f"""#include "ptx.cuh"
     extern "C" __global__ void pass(const float* x, float* y, int from) {{
         __shared__ __align__(16) float a[{32 * words}];

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, KernelError, calls, sanitize, source, symbols, zeros
-from tests.simulator.compilers import COMPILERS, using
 
 F = np.float32
 TURN = "{0}[threadIdx.x] = {1}; __syncthreads(); y[threadIdx.x] = (float)({0}[31 - threadIdx.x]{2});"
@@ -25,10 +24,8 @@ DYNAMIC = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("where", DYNAMIC)
-def test_dynamic_shared_memory_of_any_type_and_place(where, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_dynamic_shared_memory_of_any_type_and_place(where, compiler):
     before, inside = DYNAMIC[where]
     kernel = Kernel(f"{before}\n__global__ void turn(float* y) {{ {inside} }}", "turn")
     for run in (Kernel.__call__, sanitize):
@@ -60,10 +57,8 @@ FIXED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("how", FIXED)
-def test_shared_memory_and_kernels_as_others_declare_them(how, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_shared_memory_and_kernels_as_others_declare_them(how, compiler):
     before, kind, inside = FIXED[how]
     kernel = Kernel(
         f"{before} __global__ {kind} turn(float* y) {{ {inside} }}", "turn<32>" if "N>" in before else "turn"
@@ -116,9 +111,7 @@ __global__ void both(float* y, int past) {
 )
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_a_kernel_counts_the_shared_memory_it_can_reach_and_no_other(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_kernel_counts_the_shared_memory_it_can_reach_and_no_other(compiler):
     for name, size in (("none", 0), ("indirect", 256), ("file_scope", 256)):
         for checked in (False, True):
             library = Kernel(HOUSE, name).compiled(checked)
@@ -134,10 +127,8 @@ def test_a_kernel_counts_the_shared_memory_it_can_reach_and_no_other(compiler, m
 INSTANCES = LARGE + "template <int N> __global__ void one(float* y) { y[threadIdx.x] = large<N>(threadIdx.x); }"
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_instances_that_were_compiled_together_do_not_add_up(compiler, monkeypatch):
+def test_instances_that_were_compiled_together_do_not_add_up(compiler):
     """A test of paged attention failed when another, with heads of another size, had been compiled before it."""
-    using(compiler, monkeypatch)
     kernels = [Kernel(INSTANCES, f"one<{n}>") for n in (8000, 7000)]  # 32,000 and 28,000 bytes
     for kernel in kernels:
         y = zeros(32)
@@ -146,9 +137,7 @@ def test_instances_that_were_compiled_together_do_not_add_up(compiler, monkeypat
     assert symbols.static_shared(kernels[0].compiled(False), "one<8000>") == 32_000
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_shared_arrays_outside_of_kernels_are_watched(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_shared_arrays_outside_of_kernels_are_watched(compiler):
     kernel = Kernel(HOUSE, "file_scope")
     assert sanitize(kernel, 1, 64, (zeros(64), 0)).ok
     assert {issue.kind for issue in sanitize(kernel, 1, 64, (zeros(64), 1)).issues} == {"out-of-bounds"}
@@ -174,11 +163,9 @@ def test_calls_are_read_off_the_text():
     assert "for" not in calls.functions(text)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("number", [-30, -1, 64, 100, 4000])
-def test_who_leaves_a_shared_array_is_told_so_wherever_it_lies(number, compiler, monkeypatch):
+def test_who_leaves_a_shared_array_is_told_so_wherever_it_lies(number, compiler):
     """Beside the first and the last array of a file lies memory of the host."""
-    using(compiler, monkeypatch)
     code = """__global__ void leave(float* y, int which, int number) {
     __shared__ float a[64], b[64];
     a[threadIdx.x] = b[threadIdx.x] = 0.0f;

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import CompileError, Kernel
-from tests.simulator.compilers import blocks, both, compilers, launch, using
+from tests.simulator.compilers import blocks, both, launch
 
 FILE = "values_simd.cu"
 EDGES = (0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0x8001, 0x807F, 0xFF80, 0xFFFF)
@@ -54,10 +54,8 @@ def of_lanes(a, b, bits):
         yield from (compare(*pair) * holds for compare, pair in product(ORDERED, ((x, y), (p, q))))
 
 
-@compilers
 @both
-def test_lanes(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_lanes(mode, compiler):
     a, b, _ = words()
     expected = [of for pair in zip(*(list(of_lanes(a, b, bits)) for bits in (16, 8)), strict=True) for of in pair]
     y = np.zeros((len(expected), len(a)), np.int64)
@@ -86,10 +84,8 @@ def extremes(a, b, c, extreme):
         yield is_a @ [1, 2][: is_a.shape[1]]  # the low halfword is the first
 
 
-@compilers
 @both
-def test_extremes(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_extremes(mode, compiler):
     a, b, c = words()
     expected = [values for extreme in (np.maximum, np.minimum) for values in extremes(a, b, c, extreme)]
     y = np.zeros((len(expected), len(a)), np.int64)
@@ -98,10 +94,8 @@ def test_extremes(mode, compiler, monkeypatch):
         np.testing.assert_array_equal(y[k], values, err_msg=f"row {k}")
 
 
-@compilers
 @pytest.mark.parametrize("call", ["__vadd4(a)", "__vabs2(a, a)", "__vimax3_s32(a, a)", "__vibmax_u32(a, a)"])
-def test_a_wrong_call_is_refused_in_its_line(call, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_wrong_call_is_refused_in_its_line(call, compiler):
     text = f'extern "C" __global__ void f(unsigned* y) {{\n    unsigned a = y[0];\n    y[0] = {call};\n}}'
     with pytest.raises(CompileError, match=r"line 3(?s:.*)does not fit the function"):
         Kernel(text, "f").compiled(checked=False)

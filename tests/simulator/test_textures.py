@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tests.simulator.compilers import compilers, using
 from tests.simulator.test_programs import expected, run
 
 pytestmark = pytest.mark.slow
@@ -90,10 +89,8 @@ def on_a_face(faces, number, filtered):
     return sampled(faces[2 * axis + (not positive)], *at, "clamp", filtered, rows=W)[0]
 
 
-@compilers
 @pytest.mark.parametrize("checked", [False, True])
-def test_fetches_give_what_the_programming_guide_says(compiler, checked, monkeypatch):
-    using(compiler, monkeypatch)
+def test_fetches_give_what_the_programming_guide_says(compiler, checked):
     found, said = run("textures.cu", checked)
     assert found.ok, found.findings
     for number, (line, values) in enumerate(zip(said.splitlines(), lines(), strict=True)):
@@ -124,10 +121,8 @@ def of_lines() -> list[np.ndarray]:
     return [*said, np.array([1, 4 * W, H]), padded.ravel(), octets.astype(F).ravel()]
 
 
-@compilers
 @pytest.mark.parametrize("checked", [False, True])
-def test_layers_of_one_dimension_and_padded_volumes(compiler, checked, monkeypatch):
-    using(compiler, monkeypatch)
+def test_layers_of_one_dimension_and_padded_volumes(compiler, checked):
     found, said = run("volumes.cu", checked)
     assert found.ok, found.findings
     for number, (line, values) in enumerate(zip(said.splitlines(), of_lines(), strict=True)):

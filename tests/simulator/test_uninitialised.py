@@ -18,7 +18,6 @@ from course_lib.cuda import (
     uninitialised,
     zeros,
 )
-from tests.simulator.compilers import COMPILERS, using
 
 F, I = np.float32, np.int32
 SUM = """__global__ void total(const float* x, float* y, int n) {{
@@ -32,9 +31,7 @@ def launched(code, *args, name="total"):
     return sanitize(Kernel(code, name), (1,), (32,), args)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_the_second_run_leaves_no_trace(compiler, monkeypatch, capfd):
-    using(compiler, monkeypatch)
+def test_the_second_run_leaves_no_trace(compiler, capfd):
     x, y = np.ones(8, F), zeros(32)
     report = launched(SUM.format('if (threadIdx.x == 0) printf("once\\n");'), x, y, 8)
     (issue,) = report.issues
@@ -45,9 +42,7 @@ def test_the_second_run_leaves_no_trace(compiler, monkeypatch, capfd):
     assert not np.isclose(y, 8).any()  # what the first run gave, not the one with a zero
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_memory_that_cannot_be_set_back_is_touched_once(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_memory_that_cannot_be_set_back_is_touched_once(compiler):
     inside, places = asarray(np.zeros(1, F)), np.zeros(1, np.uint64)
     places[0] = inside.ctypes.data
     code = """__device__ int times;
@@ -68,9 +63,7 @@ def test_memory_that_cannot_be_set_back_is_touched_once(compiler, monkeypatch):
     assert launched(code, zeros(64), name="counted").ok
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_what_changes_nothing_is_not_told(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_what_changes_nothing_is_not_told(compiler):
     code = """__global__ void total(const float* x, float* y, int n) {
         float sum, unused, late[4];
         bool inside = threadIdx.x < n;
@@ -105,9 +98,7 @@ def test_a_result_that_was_never_written_starts_no_search(monkeypatch):
     assert launched(code, np.array(2, F), np.array(0, F), 1).ok  # arrays without axes
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 def test_of_many_variables_not_each_is_tried(compiler, monkeypatch):
-    using(compiler, monkeypatch)
     monkeypatch.setattr(uninitialised, "TRIES", 0)
     monkeypatch.setattr(uninitialised, "_warned", lambda library, file: [])
     code = """__global__ void total(const float* x, float* y, int n) {
@@ -123,9 +114,7 @@ def test_of_many_variables_not_each_is_tried(compiler, monkeypatch):
     assert issue.message.startswith("'twos' is read before")
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_a_counter_of_whole_numbers(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_counter_of_whole_numbers(compiler):
     code = """__global__ void total(const float* x, int* y, int n) {
         int counts[2];
         for (int i = 0; i < n; i++) counts[x[i] > 3.0f] += 1;
@@ -135,10 +124,8 @@ def test_a_counter_of_whole_numbers(compiler, monkeypatch):
     assert (issue.line, issue.source) == (2, "int counts[2];")
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("dtype", [np.float16, np.float64])
-def test_other_floats(dtype, compiler, monkeypatch, recwarn):
-    using(compiler, monkeypatch)
+def test_other_floats(dtype, compiler, recwarn):
     kind = {np.float16: "half", np.float64: "double"}[dtype]
     code = f"""#include <cuda_fp16.h>
     __global__ void total(const {kind}* x, {kind}* y, int n) {{
@@ -174,10 +161,8 @@ LATE = {  # text, with a place for the value of its variable without one; that v
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("case", LATE)
-def test_what_only_some_paths_or_rounds_set(case, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_what_only_some_paths_or_rounds_set(case, compiler):
     text, value, sign = LATE[case]
     for given in ("", value):
         first, rest = text.replace("{}", given, 1).split(";", 1)
@@ -207,9 +192,7 @@ def test_a_declaration_of_several_names():
     assert [(found.name, found.line) for found in local_variables.suspicious(text)] == [("acc", 4), ("part", 4)]
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_the_bytes_between_members_need_no_value(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_the_bytes_between_members_need_no_value(compiler):
     code = """struct Item { float v; short i; };
 __global__ void total(const float* x, int* z, float* y) {
     Item one;
@@ -235,10 +218,8 @@ template <class T> struct Pair { T v; int i; };""")
     assert declarations.padded_types(text) == {"Mixed", "Old", "Three", "Both", "Pointer", "Pair"}
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("members", ["double d; int i;", "float* p; int n;", "float a, b, c, d;", "double a, b;"])
-def test_a_structure_of_16_bytes_may_begin_where_its_members_may(members, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_a_structure_of_16_bytes_may_begin_where_its_members_may(members, compiler):
     code = f"""struct In {{ {members} }};
 struct Out {{ int head[2]; In b[2]; }};
 __global__ void move(Out* x, In* y) {{
@@ -298,9 +279,7 @@ def test_a_compiler_that_cannot_fill_variables_is_not_asked_to():
     assert (old.major, new.major, asked) == (11, 12, [False, True])
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_an_array_without_a_value_is_told_in_a_kernel_that_races_too(compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_an_array_without_a_value_is_told_in_a_kernel_that_races_too(compiler):
     text = """__global__ void total(const float* x, float* y, int n) {
     __shared__ float row[64];
     float sums[4];

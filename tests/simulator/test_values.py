@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.simulator.compilers import COMPILERS, MODES, blocks, launch, using
+from tests.simulator.compilers import MODES, blocks, launch
 
 pytestmark = pytest.mark.slow
 
@@ -182,11 +182,9 @@ OTHERS = {"vector4": vector4, "tile_reduce": tile_reduce, "tile_shuffles": tile_
           "counted_barrier": counted_reference}  # fmt: skip
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", FLOATS)
-def test_floats(name, mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_floats(name, mode, compiler):
     reference, grid, block, shared = FLOATS[name]
     reference = reference or OTHERS[name]
     file = "values_half.cu" if name.startswith(("tile", "coalesced")) else "values_float.cu"
@@ -201,10 +199,8 @@ def test_floats(name, mode, compiler, monkeypatch):
             np.testing.assert_allclose(y, reference(x), rtol=2e-5, atol=2e-5, err_msg=f"n={n}, order {order}")
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("mode", MODES)
-def test_more_floats(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_more_floats(mode, compiler):
     rng = np.random.default_rng(1)
     for n in (6, 96, 300):
         x, y = rng.standard_normal(n, dtype=F), np.zeros(n, F)
@@ -297,11 +293,9 @@ INTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", INTS)
-def test_ints(name, mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_ints(name, mode, compiler):
     reference, most = INTS[name]
     for seed in (1, 2, 3):
         for n in (min(SIZES[seed], most or 10**9), 5):
@@ -311,11 +305,9 @@ def test_ints(name, mode, compiler, monkeypatch):
             np.testing.assert_array_equal(y, reference(x), err_msg=f"n={n}")
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seed", (1, 2, 3))
-def test_atomics(seed, mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_atomics(seed, mode, compiler):
     n = SIZES[seed]
     x = ints(np.random.default_rng(seed), n)
 
@@ -346,10 +338,8 @@ def test_atomics(seed, mode, compiler, monkeypatch):
     assert t[0] == n and sorted(t[1:]) == sorted(x)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("mode", MODES)
-def test_small_types(mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_small_types(mode, compiler):
     x = np.arange(-40, 40, dtype=np.int8)
     y, z = np.zeros(80, np.uint8), np.zeros(80, np.int16)
     launch(mode, "values_int.cu", "small_types", (2,), (64,), (x, y, z, 80))
@@ -360,11 +350,9 @@ def test_small_types(mode, compiler, monkeypatch):
     np.testing.assert_array_equal(c, ~b)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("seed", (1, 2, 3))
-def test_half_and_bfloat16(seed, mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_half_and_bfloat16(seed, mode, compiler):
     n = (2, 97, 300)[seed - 1]
     rng = np.random.default_rng(seed)
 
@@ -399,11 +387,9 @@ def test_half_and_bfloat16(seed, mode, compiler, monkeypatch):
     assert list(y) == [n, 2 * n]
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", ("half", "__nv_bfloat16"))
-def test_tensor_cores(dtype, mode, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_tensor_cores(dtype, mode, compiler):
     rng = np.random.default_rng(3)
     kind = np.float16 if dtype == "half" else BF16
     for n in (16, 48):
@@ -433,10 +419,8 @@ def test_there_are_sixty_kernels():
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("compiler", COMPILERS)
-def test_an_index_that_divides_in_one_of_two_arrays(mode, compiler, monkeypatch):
+def test_an_index_that_divides_in_one_of_two_arrays(mode, compiler):
     """g++ 12 computes such an index in the first of the two only, where it looks for divisions by zero itself."""
-    using(compiler, monkeypatch)
     a, b = np.random.default_rng(0).uniform(size=(2, 30)).astype(np.float32)
     for n, which in ((5, 0), (100, 1), (100, 2), (33, 4), (70, 3)):
         y = np.zeros(32, np.float32)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel, asarray, sanitize, zeros
-from tests.simulator.compilers import COMPILERS, using
 
 HERE = Path(__file__).parent
 FILES = (
@@ -61,10 +60,8 @@ def run(file, name, launch):
     return sanitize(Kernel(HERE / file, name), grid, block, args, shared_mem=shared, timeout=0.3)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("animal", ANIMALS, ids=lambda a: a[1])
-def test_faults_are_found_and_twins_are_clean(animal, compiler, monkeypatch):
-    using(compiler, monkeypatch)
+def test_faults_are_found_and_twins_are_clean(animal, compiler):
     file, name, launch, kind, lines = animal
     report = run(file, name, launch)
     if name.endswith("_right"):
