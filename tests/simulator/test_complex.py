@@ -4,7 +4,7 @@ from math import e, inf, log, log2, pi, sqrt
 
 import numpy as np
 
-from tests.simulator.compilers import blocks, both, launch
+from tests.simulator.launching import blocks, both, launch
 
 FILE = "values_complex.cu"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import CompileError, Kernel
-from tests.simulator.compilers import both, launch
+from tests.simulator.launching import both, launch
 
 FILE, F, I = "values_groups.cu", np.float32, np.int32
 RANDOM = np.random.default_rng(5)

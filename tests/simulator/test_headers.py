@@ -8,7 +8,7 @@ import pytest
 from course_lib.cuda import CompileError, Kernel, nvrtc, runtime, sanitize, source
 from course_lib.cuda.programs import build
 from tests.nvrtc_here import needs_nvrtc
-from tests.simulator.compilers import blocks, both, launch
+from tests.simulator.launching import blocks, both, launch
 
 F = np.float32
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import CompileError, Kernel
-from tests.simulator.compilers import blocks, both, launch
+from tests.simulator.launching import blocks, both, launch
 
 FILE = "values_intrinsics.cu"
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import Kernel
-from tests.simulator.compilers import blocks, both, launch
+from tests.simulator.launching import blocks, both, launch
 
 FILE = "values_pairs.cu"
 FORMATS = {"half": np.float16, "bf16": ml_dtypes.bfloat16}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.simulator.compilers import blocks, both, launch
+from tests.simulator.launching import blocks, both, launch
 
 FILE = "values_punning.cu"
 REFERENCES = {  # of x and y, each (n, 4) float32

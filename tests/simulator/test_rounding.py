@@ -6,7 +6,7 @@ from math import ceil, floor
 import numpy as np
 import pytest
 
-from tests.simulator.compilers import blocks, both, launch
+from tests.simulator.launching import blocks, both, launch
 
 FILE, MODE_NAMES = "values_rounding.cu", ("rn", "rz", "ru", "rd")
 

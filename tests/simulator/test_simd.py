@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from course_lib.cuda import CompileError, Kernel
-from tests.simulator.compilers import blocks, both, launch
+from tests.simulator.launching import blocks, both, launch
 
 FILE = "values_simd.cu"
 EDGES = (0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0x8001, 0x807F, 0xFF80, 0xFFFF)

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.simulator.compilers import MODES, blocks, launch
+from tests.simulator.launching import MODES, blocks, launch
 
 pytestmark = pytest.mark.slow
 
