@@ -51,11 +51,12 @@ def of_python(
     numbers = sorted((i for i in failing if size(cases[i].inputs) <= LARGE), key=lambda i: -size(cases[i].inputs))[
         :CASES
     ]
-    runs = [run for i in numbers for run in [sandbox.steps([text, solution], cases[i].inputs, SECONDS)] if run]
-    if not runs or len(runs) < len(numbers):
+    runs = {i: run for i in numbers if (run := sandbox.steps([text, solution], cases[i].inputs, SECONDS))}
+    if not runs:  # a case that takes too long takes nothing from the others
         return ""
-    theirs, ours = (Run([Site(*site) for site in runs[0][k][0]], [run[k][1] for run in runs]) for k in (0, 1))
-    found = Found(theirs, ours, [inputs_in(cases[i].inputs) for i in numbers])
+    sites = next(iter(runs.values()))
+    theirs, ours = (Run([Site(*site) for site in sites[k][0]], [run[k][1] for run in runs.values()]) for k in (0, 1))
+    found = Found(theirs, ours, [inputs_in(cases[i].inputs) for i in runs])
     return _tried(found, text, solution, sandbox, cases, failing, right) or found.says()
 
 

@@ -1,9 +1,12 @@
 """Where the values of an answer part from ours: what is noted, what is told, and what is kept quiet."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from course_lib.coach import kernel_steps, parting, steps
+from course_lib.coach.exercise import Case
 from course_lib.coach.steps import Site
 
 FORWARD = """\
@@ -120,6 +123,29 @@ def test_where_all_values_are_ours_they_stand_in_the_wrong_place():
         "The values of line 5, `p[i]`, are all values that our solution computes too. So some stand in the wrong place"
     )
     assert said(*given, ends=6) == "", "a statement follows whose values are not known"
+
+
+class Slow:
+    """A sandbox on a machine so slow that only small cases get through."""
+
+    def steps(self, texts, inputs, seconds):
+        exercise = SimpleNamespace(name="f", prelude="", defines="f", call=None, language="python")
+        return steps.recorded(exercise, texts, inputs) if len(inputs[0]) < 5 else []
+
+    def instead(self, *given):
+        return [], 0.0
+
+
+def test_a_case_that_takes_too_long_takes_no_sentence_from_the_others():
+    ours = "def f(x):\n    halves = x * 0.37\n    return halves + x ** 2\n"
+    answer = "def f(x):\n    h = x * 0.37\n    return h - x ** 2\n"
+    cases = [Case("", np.arange(count) + 5.25) for count in (9, 4, 3)]
+
+    def said(failing):
+        return parting.of_python(answer, ours, Slow(), failing, cases, right=None)
+
+    assert said([0, 1, 2]) == said([1, 2]) and "`h` has values that our solution computes too" in said([0, 1, 2])
+    assert said([0]) == ""
 
 
 KERNEL = """\
