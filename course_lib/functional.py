@@ -178,11 +178,14 @@ def cross_entropy(logits: Tensor, targets, ignore_index: int = -1) -> Tensor:
                   saved=(logits,))  # fmt: skip
 
 
-def linear_cross_entropy(x: Tensor, weight: Tensor, bias: Tensor | None, targets, ignore_index: int = -1) -> Tensor:
+def linear_cross_entropy(
+    x: Tensor, weight: Tensor, bias: Tensor | None, targets, ignore_index: int = -1, weights=None
+) -> Tensor:
     """cross_entropy(linear(x (n, K), weight (V, K), bias (V)), targets (n)) -> (), with one array of n V numbers in use.
 
     The gradient of the logits is made with the loss, while they are at hand, and overwrites them. It is that of a loss whose
     own gradient is 1; the upstream gradient multiplies its results, which are far smaller than the logits.
+    weights: float (n) or None, how much each row counts in the gradient. The loss is the mean of all alike, to compare.
     """
     ops, a, w, has_bias = x.ops, x.array(), weight.array(), bias is not None
     inputs = (x, weight, bias) if has_bias else (x, weight)
@@ -191,6 +194,9 @@ def linear_cross_entropy(x: Tensor, weight: Tensor, bias: Tensor | None, targets
     loss, dlogits = ops.linear_cross_entropy(
         a, w, bias.array() if has_bias else None, index_array(targets, x), ignore_index, needs_grad
     )
+    if weights is not None and dlogits is not None:
+        rows = weights.array() if isinstance(weights, Tensor) else ops.from_numpy(np.asarray(weights, a.dtype))  # (n,)
+        dlogits = ops.multiply(dlogits, ops.view(rows, (x.shape[0], 1), 0), out=dlogits)
 
     def backward(dy):
         return tuple(None if one is None else ops.multiply(one, dy, out=one) for one in gradients_of(dlogits))

@@ -141,11 +141,19 @@ class GPT(nn.Module):
             stream, branch = block(stream, branch, rotation, cache[number] if cache is not None else None)
         return self.norm(branch, stream)[0]
 
-    def loss(self, idx, targets) -> Tensor:
-        """Mean cross-entropy in nats per token, shape (). targets: integers (B, T); -1 does not count."""
+    def loss(self, idx, targets, weights=None) -> Tensor:
+        """Mean cross-entropy in nats per token, shape (). targets: integers (B, T); -1 does not count.
+
+        weights: (B, T), how much each target counts in the gradient; the loss itself counts them all alike.
+        """
         x = self._final(idx).reshape(-1, self.config.channels)  # (B T, C)
-        targets = targets if isinstance(targets, Tensor) else np.asarray(targets)
-        return functional.linear_cross_entropy(x, self.tokens.weight, self.head_bias, targets.reshape(-1))
+        targets, weights = (
+            one if one is None or isinstance(one, Tensor) else np.asarray(one) for one in (targets, weights)
+        )
+        weights = None if weights is None else weights.reshape(-1)
+        return functional.linear_cross_entropy(
+            x, self.tokens.weight, self.head_bias, targets.reshape(-1), weights=weights
+        )
 
     def new_cache(self) -> list:
         """An empty cache: for each layer its keys and values, (B, S, G, D) each, once there are any (key_values.py), or what a

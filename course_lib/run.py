@@ -49,6 +49,7 @@ class Run:
         self.settings, self.corpus, self.model = settings, corpus, model
         self.tally = tally or whose.Tally(model.device)
         self.optimiser = self._make_optimiser()
+        self.lookups = data.Lookups(corpus.train, settings.lookups) if settings.lookups != 1 else None
         self.validation = corpus.validation.head(settings.validation_rows)
         self.origin = {"corpus": fingerprint(corpus), "tokenizer": corpus.tokenizer.to_json()}
         self.done = 0  # steps
@@ -81,7 +82,9 @@ class Run:
         schedule = {"linear": optim.warmup_linear, "cosine": optim.warmup_cosine}[s.schedule]
         rate = schedule(number, s.steps, s.peak, s.lowest, s.warmup)
         batches = self._batches()
-        counts = [int((targets != data.IGNORE).sum()) for _, targets in batches]  # a batch counts as much as it scores
+        counts = [
+            int((targets != data.IGNORE).sum()) for _, targets, *_ in batches
+        ]  # a batch counts as much as it scores
         make_step = self._plain_step if self.captured is None else self._captured_step
         with native.step(), devices.computing(self.model.device, s.compute, self.copies, backward=True):
             total, norm = make_step(rate, batches, counts)
@@ -90,18 +93,26 @@ class Run:
         self.done += 1
         return {"step": self.done, "loss": total, "lr": rate, "grad_norm": norm}
 
-    def _batches(self) -> list[data.Batch]:
-        """Those of the step at hand."""
-        s = self.settings
-        return [self.corpus.train.batch(self.done * s.accumulate + part, s.batch) for part in range(s.accumulate)]
+    def _batches(self) -> list[tuple[np.ndarray, ...]]:
+        """Those of the step at hand: what the model's loss takes."""
+        accumulate = self.settings.accumulate
+        return [self._batch(self.done * accumulate + part) for part in range(accumulate)]
+
+    def _batch(self, number: int) -> tuple[np.ndarray, ...]:
+        """idx, targets (B, T), and how much each target counts, where they do not count alike."""
+        train, rows = self.corpus.train, self.settings.batch
+        idx, targets = train.batch(number, rows)
+        if self.lookups is None:
+            return idx, targets
+        return idx, targets, self.lookups.weights(train.places(number, rows), self.done / self.settings.steps)
 
     def _plain_step(self, rate: float, batches: list, counts: list[int]) -> tuple[float, float]:
         """(loss, gradient norm). A loss that is not finite is found before anything is changed."""
         s, total = self.settings, 0.0
         self.optimiser.zero_grad()
-        for part, ((idx, targets), count) in enumerate(zip(batches, counts, strict=True)):
+        for part, (batch, count) in enumerate(zip(batches, counts, strict=True)):
             self.model.random.set_step(s.seed, self.done * s.accumulate + part)
-            loss = self.model.loss(idx, targets)  # ()
+            loss = self.model.loss(*batch)  # ()
             if s.accumulate > 1:
                 loss = loss * (count / sum(counts))
             total += loss.item()
@@ -113,21 +124,23 @@ class Run:
     def _captured_step(self, rate: float, batches: list, counts: list[int]) -> tuple[float, float]:
         """The same, where the device does it all in one go and the host looks afterwards."""
         s = self.settings
-        idx, targets = (np.stack(arrays) for arrays in zip(*batches, strict=True))  # (A, B, T): A batches for one step
+        idx, targets, *counted = (
+            np.stack(arrays) for arrays in zip(*batches, strict=True)
+        )  # (A, B, T): A batches a step
         weights = np.array([count / sum(counts) for count in counts], np.float32)  # (A,)
         bits = [nn.random_words(s.seed, self.done * s.accumulate + part) for part in range(s.accumulate)]
         settings = self.optimiser.next_settings(rate)
-        total, norm = self.captured(idx, targets, weights, np.stack(bits), settings)
+        total, norm = self.captured(idx, targets, weights, np.stack(bits), settings, *counted)
         self._check(float(total))
         return float(total), float(norm[0])
 
-    def _device_step(self, idx, targets, weights, bits, settings) -> tuple:
+    def _device_step(self, idx, targets, weights, bits, settings, *counted) -> tuple:
         """What a captured step does, on device arrays that hold what changes from step to step -> loss (), norm (1)."""
         ops, model, total = self.model.random.ops, self.model, None
         self.optimiser.zero_grad()
         for part in range(self.settings.accumulate):
             model.random.array = ops.view(bits, (3,), 3 * part)
-            loss = model.loss(*(tensor_from_array(array, ops)[part] for array in (idx, targets)))
+            loss = model.loss(*(tensor_from_array(array, ops)[part] for array in (idx, targets, *counted)))
             if self.settings.accumulate > 1:
                 loss = loss * tensor_from_array(weights, ops)[part]
             loss.backward()

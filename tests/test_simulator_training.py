@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -151,6 +153,20 @@ def test_a_captured_step_trains_as_a_step_launched_one_by_one(text, monkeypatch,
     assert captured.captured.captured == len(stream.graphs) == 1, "captured once, then replayed"
     (plan,) = captured.captured.plans
     assert plan.least <= plan.bytes < 1.25 * plan.least and plan.bytes < plan.apart
+    for one, other in zip(captured.model.parameters(), plain.model.parameters(), strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), atol=1e-6)
+
+
+def test_a_captured_step_counts_targets_as_a_step_launched_one_by_one_does(text, monkeypatch):
+    plain, captured = (make_run(text, "simulator", MODELS["modern"], accumulate=2) for _ in range(2))
+    captured.captured = CapturedStep(captured._device_step, guarded, StandInStream(monkeypatch))
+    for run in (plain, captured):
+        run.lookups = SimpleNamespace(
+            weights=lambda starts, done: (1 + (starts[:, None] + np.arange(33)) % 3 * (1 - done)).astype(np.float32)
+        )
+    for _ in range(6):
+        ours, theirs = captured.step(), plain.step()
+        assert ours["grad_norm"] == pytest.approx(theirs["grad_norm"], rel=1e-4)
     for one, other in zip(captured.model.parameters(), plain.model.parameters(), strict=True):
         np.testing.assert_allclose(one.numpy(), other.numpy(), atol=1e-6)
 

@@ -8,11 +8,12 @@ corpus.floor, corpus.tokenizer, corpus.describe(), data.bigram_loss(corpus)
 
 from course_lib.data.corpus import NAMES, Corpus, bigram_loss, prepare
 from course_lib.data.downloads import DownloadError
+from course_lib.data.lookups import Lookups
 from course_lib.data.texts import TextError
 from course_lib.data.token_file import DamagedFile
 from course_lib.data.windows import IGNORE, Batch, Training, Validation
 
 __all__ = [
-    "IGNORE", "NAMES", "Batch", "Corpus", "DamagedFile", "DownloadError", "TextError", "Training", "Validation", "bigram_loss",
-    "prepare",
+    "IGNORE", "NAMES", "Batch", "Corpus", "DamagedFile", "DownloadError", "Lookups", "TextError", "Training", "Validation",
+    "bigram_loss", "prepare",
 ]  # fmt: skip

@@ -37,13 +37,17 @@ class Training:
 
     def batch(self, step: int, batch_size: int) -> Batch:
         """The batch of one step -> idx, targets: int32 (B, T). The same arguments give the same batch, always."""
+        return cut(self.tokens, self.places(step, batch_size), self.context)
+
+    def places(self, step: int, batch_size: int) -> np.ndarray:
+        """Where the windows of a batch begin among the tokens: int64 (B,)."""
         if self.starts is None:
             places = self._random(step, batch_size) % np.uint64(len(self.tokens) - self.context)
-            return cut(self.tokens, places.astype(np.int64), self.context)
+            return places.astype(np.int64)
         rows = step * batch_size + np.arange(batch_size)
         epochs, inside = np.divmod(rows, len(self.starts))
         chosen = [self._order(epoch)[inside[epochs == epoch]] for epoch in np.unique(epochs).tolist()]
-        return cut(self.tokens, self.starts[np.concatenate(chosen)], self.context)
+        return self.starts[np.concatenate(chosen)]
 
     def _order(self, epoch: int) -> np.ndarray:
         """An order of the documents, another one for each epoch: each document begins one window per epoch."""

@@ -155,11 +155,11 @@ class ParallelRun(Run):
         """Which parts of a step are this rank's."""
         return range(self.communicator.rank, self.parts, self.communicator.size)
 
-    def _batches(self) -> list[data.Batch]:
+    def _batches(self) -> list[tuple[np.ndarray, ...]]:
         s, rows, found = self.settings, self.settings.batch // self.slices, []
         for part in self.own_parts():
             number, piece = divmod(part, self.slices)
-            batch = self.corpus.train.batch(self.done * s.accumulate + number, s.batch)
+            batch = self._batch(self.done * s.accumulate + number)
             found.append(tuple(array[piece * rows : (piece + 1) * rows] for array in batch))
         return found
 
@@ -170,9 +170,9 @@ class ParallelRun(Run):
         scored = int(host.all_gather(np.array(counts)).sum())
         self.optimiser.zero_grad()
         losses = []
-        for part, (idx, targets), count in zip(self.own_parts(), batches, counts, strict=True):
+        for part, batch, count in zip(self.own_parts(), batches, counts, strict=True):
             self.model.random.set_step(s.seed, self.done * self.parts + part)
-            loss = self.model.loss(idx, targets)  # ()
+            loss = self.model.loss(*batch)  # ()
             if self.parts > 1:
                 loss = loss * (count / scored)
             losses.append(loss.item())
@@ -199,7 +199,7 @@ class ParallelRun(Run):
         ops, weights, rows = self.model.random.ops, 0, 0
         for _, p in self.model.named_parameters():
             weights = zlib.crc32(np.ascontiguousarray(ops.to_numpy(p.storage.array)), weights)
-        for idx, _ in batches:
+        for idx, *_ in batches:
             rows = zlib.crc32(idx, rows)
         of_ranks = self.communicator.host.all_gather(np.array([[weights, rows]]))  # (size, 2)
         hashes, reads = of_ranks.T.tolist()

@@ -1,0 +1,144 @@
+"""Tokens that must be looked up: which they are, how much they count, and what a run makes of it."""
+
+from collections import Counter, defaultdict
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib import data, devices, parallel, progress, recall, recipes
+from course_lib.data import Lookups, Training, lookups
+from course_lib.functional import linear, linear_cross_entropy
+from course_lib.tensor import Tensor
+from course_lib.training import train
+from course_lib.tuning import policy
+from tests.tiny_runs import StopAt
+
+END = 9
+SETTINGS = {"stories": 60, "lookups": 8.0, "steps": 8, "batch": 2, "device": "cpu", "validation_rows": 4,
+            "model": {"layers": 1, "heads": 2, "channels": 16, "context": 64, "vocab_size": 400}}  # fmt: skip
+
+
+def one_by_one(tokens: list[int]) -> list[bool]:
+    """The same, token by token, as it is said in words."""
+    times, said, comes = Counter(), Counter(), defaultdict(Counter)
+    read: set[int] = set()
+    before_it = []
+    for at, token in enumerate(tokens):
+        place = tuple(tokens[max(at - lookups.BEFORE, 0) : at])
+        read = set() if token == END else read
+        times[place] += 1
+        said[place] += token in read
+        comes[place][token] += 1
+        before_it.append(place)
+        read = read | {token}
+    return [
+        len(place) == lookups.BEFORE and times[place] >= lookups.SEEN and said[place] >= lookups.SURE * times[place]
+        and max(comes[place].values()) <= lookups.VARIED * times[place]
+        for place in before_it
+    ]  # fmt: skip
+
+
+@given(st.lists(st.lists(st.integers(0, 4), max_size=9), min_size=30, max_size=40), st.sampled_from([1, 2, 3]))
+def test_they_are_those_that_counting_one_by_one_finds(documents, before):
+    tokens = [END, *(token for document in documents for token in [*document, END])]
+    with pytest.MonkeyPatch.context() as patch:  # bounds that a few documents reach
+        for name, value in (("BEFORE", before), ("SEEN", 4), ("SURE", 0.6), ("VARIED", 0.7)):
+            patch.setattr(lookups, name, value)
+        assert lookups.lookups(np.array(tokens, np.uint16), END).tolist() == one_by_one(tokens)
+
+
+def test_a_colour_that_each_document_says_again_is_found_and_nothing_else():
+    colours = np.random.default_rng(0).integers(0, 4, 200)
+    tokens = [END, *(token for colour in colours for token in [5, colour, 6, 7, 8, colour, END])]
+    found = lookups.lookups(np.array(tokens, np.uint16), END).reshape(-1)[1:].reshape(200, 7)
+    assert found.tolist() == [[False] * 5 + [True, False]] * 200
+
+
+def test_in_the_stories_they_are_words_that_an_earlier_one_determines():
+    corpus = data.prepare("stories", vocab_size=1500, context=128, stories=4000)
+    tokens, end = np.asarray(corpus.train.tokens), corpus.tokenizer.end_id
+    found, starts = lookups.lookups(tokens, end), np.flatnonzero(tokens == end)
+    facts = np.zeros(len(tokens), bool)
+    for begin, behind in pairwise(starts[:301]):
+        for place, _, _ in recall.repeats(
+            corpus.tokenizer.decode(tokens[begin + 1 : behind].tolist()), corpus.tokenizer
+        ):
+            facts[begin + 1 + place.start : begin + 1 + place.stop] = True
+    found, facts = found[: starts[300]], facts[: starts[300]]
+    assert (found & facts).sum() > 0.7 * found.sum(), "most of them are such words"
+    assert (found & facts).sum() > 0.4 * facts.sum(), "and many of such words are found"
+
+
+def test_they_count_more_at_first_and_as_all_others_in_the_end():
+    colours = np.random.default_rng(0).integers(0, 4, 200)
+    tokens = np.array([END, *(token for colour in colours for token in [5, colour, 6, 7, 8, colour, END])], np.uint16)
+    windows = Training(tokens, 9, seed=0, starts=np.flatnonzero(tokens == END)[:-1])
+    counted = Lookups(windows, 16.0)
+    starts = windows.places(3, 5)
+    idx, targets = windows.batch(3, 5)
+    assert (tokens[starts[:, None] + np.arange(1, 10)] == targets).all() and (idx[:, 0] == END).all()
+    first = [1, 1, 1, 1, 1, 16, 1, 1, 1]  # of END 5 c 6 7 8 c END 5 c, from the second on
+    assert counted.weights(starts, 0.0).tolist() == [first] * 5
+    assert counted.weights(starts, lookups.ALIKE / 2).tolist() == [[weight**0.5 for weight in first]] * 5
+    assert (counted.weights(starts, lookups.ALIKE) == 1).all() and (counted.weights(starts, 1.0) == 1).all()
+
+
+def test_a_text_without_documents_and_a_number_that_makes_no_sense_get_a_sentence():
+    with pytest.raises(ValueError, match="no documents: leave lookups at 1"):
+        Lookups(Training(np.arange(50), 8, seed=0), 30.0)
+    for wrong in ({"lookups": 0.5}, {"lookups": -1.0}, {"lookups": 30.0, "start": "runs/first"}):
+        with pytest.raises(ValueError, match="so it is 1 or more; for fine-tuning it is 1"):
+            recipes.settings("small", **wrong)
+
+
+def test_the_recipe_of_the_large_models_counts_them_on_stories_and_nowhere_else():
+    assert recipes.settings("12m").lookups == recipes.settings("hybrid-12m").lookups == 30.0
+    others = ({"corpus": "shakespeare"}, {"text": "a.txt"}, {"recipe": "reference"}, {"start": "runs/first"})
+    assert all(recipes.settings("12m", **other).lookups == 1.0 for other in others)
+
+
+@pytest.mark.parametrize("device", devices.available_devices())
+def test_weights_scale_the_gradient_of_each_row_and_not_the_loss(device):
+    rng = np.random.default_rng(0)
+    n, k, v = 37, 11, 53
+    arrays = [rng.normal(size=shape).astype(np.float32) for shape in ((n, k), (v, k), (v,))]
+    targets, counts = rng.integers(0, v, n), rng.uniform(0.5, 30, n).astype(np.float32)
+    ours, wanted = ([Tensor(one, device=device, requires_grad=True) for one in arrays] for _ in range(2))
+    loss = linear_cross_entropy(*ours, targets, weights=counts)
+    loss.backward()
+    assert loss.item() == pytest.approx(linear_cross_entropy(*wanted, targets).item(), rel=1e-6)
+    policy.policy_gradient(policy.log_probabilities(linear(*wanted), targets), counts).backward()
+    for one, other in zip(ours, wanted, strict=True):
+        np.testing.assert_allclose(one.grad.numpy(), other.grad.numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.fixture
+def everywhere(monkeypatch):
+    """Bounds that 60 stories reach."""
+    monkeypatch.setattr(lookups, "SEEN", 3)
+    monkeypatch.setattr(lookups, "SURE", 0.5)
+
+
+def run(**given):
+    return train("micro", **{**SETTINGS, "display": progress.Quiet(), **given})
+
+
+def bits(trained):
+    return {name: array.tobytes() for name, array in trained.model.state().items()}
+
+
+def test_a_run_that_counts_them_goes_on_to_the_same_bits(everywhere, tmp_path):
+    whole = run()
+    assert bits(whole) != bits(run(lookups=1.0))
+    assert run(out=tmp_path / "run", display=StopAt(3)).stopped
+    resumed = train(out=tmp_path / "run", resume=True, device="cpu", display=progress.Quiet())
+    assert bits(resumed) == bits(whole)
+
+
+def test_ranks_count_them_as_one_process_does(everywhere):
+    given = {**SETTINGS, "accumulate": 2, "display": progress.Quiet()}
+    ranks = parallel.virtual(2, lambda c: parallel.train("micro", communicator=c, **given))
+    assert bits(ranks[0]) == bits(ranks[1]) == bits(run(accumulate=2))
