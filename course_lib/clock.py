@@ -112,7 +112,7 @@ def rehearsal(settings: Settings, device: str) -> Run:
     config = GPTConfig.preset(settings.preset, **settings.model)
     shape = (settings.validation_rows, config.context + 1)
     tokens = np.random.default_rng(0).integers(0, config.vocab_size, shape, dtype=np.uint16)
-    windows = data.Training(tokens.ravel(), config.context, settings.seed)
+    windows = data.Training(tokens.ravel(), config.context, settings.seed, starts=np.arange(0, tokens.size, shape[1]))
     validation = data.Validation(*(part.astype(np.int32) for part in (tokens[:, :-1], tokens[:, 1:])))
     corpus = data.Corpus("random tokens", Tokenizer([]), windows, validation, config.context)
     return Run(settings, corpus, GPT(config, device=device, seed=settings.seed))

@@ -56,6 +56,7 @@ def test_a_rehearsal_makes_the_steps_that_the_recipe_says():
     context = run.model.config.context
     assert idx.shape == targets.shape == (settings.batch, context)
     assert run.settings == settings and run.validation.idx.shape == (5, context)
+    assert clock.rehearsal(recipes.settings("micro", lookups=30.0), "cpu").step()["step"] == 1
 
 
 def test_what_a_run_and_the_answers_tell_is_the_clocks_own_sentence(monkeypatch):
