@@ -147,12 +147,10 @@ class GPT(nn.Module):
         weights: (B, T), how much each target counts in the gradient; the loss itself counts them all alike.
         """
         x = self._final(idx).reshape(-1, self.config.channels)  # (B T, C)
-        targets, weights = (
-            one if one is None or isinstance(one, Tensor) else np.asarray(one) for one in (targets, weights)
-        )
-        weights = None if weights is None else weights.reshape(-1)
+        targets = targets if isinstance(targets, Tensor) else np.asarray(targets)
+        counted = None if weights is None else weights.reshape(-1)  # (B T)
         return functional.linear_cross_entropy(
-            x, self.tokens.weight, self.head_bias, targets.reshape(-1), weights=weights
+            x, self.tokens.weight, self.head_bias, targets.reshape(-1), weights=counted
         )
 
     def new_cache(self) -> list:

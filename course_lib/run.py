@@ -82,9 +82,7 @@ class Run:
         schedule = {"linear": optim.warmup_linear, "cosine": optim.warmup_cosine}[s.schedule]
         rate = schedule(number, s.steps, s.peak, s.lowest, s.warmup)
         batches = self._batches()
-        counts = [
-            int((targets != data.IGNORE).sum()) for _, targets, *_ in batches
-        ]  # a batch counts as much as it scores
+        counts = [int((batch[1] != data.IGNORE).sum()) for batch in batches]  # a batch counts as much as it scores
         make_step = self._plain_step if self.captured is None else self._captured_step
         with native.step(), devices.computing(self.model.device, s.compute, self.copies, backward=True):
             total, norm = make_step(rate, batches, counts)
@@ -100,11 +98,9 @@ class Run:
 
     def _batch(self, number: int) -> tuple[np.ndarray, ...]:
         """idx, targets (B, T), and how much each target counts, where they do not count alike."""
-        train, rows = self.corpus.train, self.settings.batch
-        idx, targets = train.batch(number, rows)
         if self.lookups is None:
-            return idx, targets
-        return idx, targets, self.lookups.weights(train.places(number, rows), self.done / self.settings.steps)
+            return self.corpus.train.batch(number, self.settings.batch)
+        return self.lookups.batch(number, self.settings.batch, self.done / self.settings.steps)
 
     def _plain_step(self, rate: float, batches: list, counts: list[int]) -> tuple[float, float]:
         """(loss, gradient norm). A loss that is not finite is found before anything is changed."""
@@ -124,9 +120,8 @@ class Run:
     def _captured_step(self, rate: float, batches: list, counts: list[int]) -> tuple[float, float]:
         """The same, where the device does it all in one go and the host looks afterwards."""
         s = self.settings
-        idx, targets, *counted = (
-            np.stack(arrays) for arrays in zip(*batches, strict=True)
-        )  # (A, B, T): A batches a step
+        # (A, B, T) each: A batches for one step
+        idx, targets, *counted = (np.stack(arrays) for arrays in zip(*batches, strict=True))
         weights = np.array([count / sum(counts) for count in counts], np.float32)  # (A,)
         bits = [nn.random_words(s.seed, self.done * s.accumulate + part) for part in range(s.accumulate)]
         settings = self.optimiser.next_settings(rate)

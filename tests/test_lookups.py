@@ -77,13 +77,13 @@ def test_they_count_more_at_first_and_as_all_others_in_the_end():
     tokens = np.array([END, *(token for colour in colours for token in [5, colour, 6, 7, 8, colour, END])], np.uint16)
     windows = Training(tokens, 9, seed=0, starts=np.flatnonzero(tokens == END)[:-1])
     counted = Lookups(windows, 16.0)
-    starts = windows.places(3, 5)
-    idx, targets = windows.batch(3, 5)
-    assert (tokens[starts[:, None] + np.arange(1, 10)] == targets).all() and (idx[:, 0] == END).all()
+    plain = windows.batch(3, 5)
     first = [1, 1, 1, 1, 1, 16, 1, 1, 1]  # of END 5 c 6 7 8 c END 5 c, from the second on
-    assert counted.weights(starts, 0.0).tolist() == [first] * 5
-    assert counted.weights(starts, lookups.ALIKE / 2).tolist() == [[weight**0.5 for weight in first]] * 5
-    assert (counted.weights(starts, lookups.ALIKE) == 1).all() and (counted.weights(starts, 1.0) == 1).all()
+    half, alike = [weight**0.5 for weight in first], [1] * 9
+    for done, wanted in ((0.0, first), (lookups.ALIKE / 2, half), (lookups.ALIKE, alike), (1.0, alike)):
+        idx, targets, weights = counted.batch(3, 5, done)
+        assert np.array_equal(idx, plain[0]) and np.array_equal(targets, plain[1])
+        assert weights.dtype == np.float32 and weights.tolist() == [wanted] * 5
 
 
 def test_a_text_without_documents_and_a_number_that_makes_no_sense_get_a_sentence():

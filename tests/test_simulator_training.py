@@ -161,9 +161,12 @@ def test_a_captured_step_counts_targets_as_a_step_launched_one_by_one_does(text,
     plain, captured = (make_run(text, "simulator", MODELS["modern"], accumulate=2) for _ in range(2))
     captured.captured = CapturedStep(captured._device_step, guarded, StandInStream(monkeypatch))
     for run in (plain, captured):
-        run.lookups = SimpleNamespace(
-            weights=lambda starts, done: (1 + (starts[:, None] + np.arange(33)) % 3 * (1 - done)).astype(np.float32)
-        )
+
+        def weighed(step, size, done, train=run.corpus.train):
+            idx, targets = train.batch(step, size)
+            return idx, targets, (1 + targets % 3 * (1 - done)).astype(np.float32)
+
+        run.lookups = SimpleNamespace(batch=weighed)
     for _ in range(6):
         ours, theirs = captured.step(), plain.step()
         assert ours["grad_norm"] == pytest.approx(theirs["grad_norm"], rel=1e-4)

@@ -3,13 +3,13 @@
 "She took the" goes on with the colour that the story gave its kite: always a word that stands there already, in each story
 another. Only a model that looks back knows it. There are few such places, so in the mean loss they are small, and what they
 teach is learned last. Here they count more, at first. Whether a place is one depends on what stands before it alone, not on
-what comes: so nothing is asked that is wrong in the end, only sooner. (That such places are most of what models differ in:
-Arora et al. 2023, "Zoology", who find them by pairs of tokens that are said again.)
+what comes: so nothing is asked that is wrong in the end, only sooner. (Arora et al. 2023, "Zoology", find such places by pairs
+of tokens that are said again: most of what attention is better at than gated convolutions.)
 """
 
 import numpy as np
 
-from course_lib.data.windows import Training
+from course_lib.data.windows import Training, cut
 
 BEFORE = 3  # tokens that say which place it is
 SEEN = 20  # times, at least, that the corpus comes to such a place
@@ -19,19 +19,22 @@ ALIKE = 0.8  # share of a run after which all tokens count alike
 
 
 class Lookups:
-    """How much the targets of training windows count. weight: of a token that must be looked up, in the beginning, where all
-    others have 1. `train` is of documents (it has starts). Raises ValueError for plain text."""
+    """Batches of `train` with how much each target counts. weight: that of a token which must be looked up, in the beginning,
+    where all others have 1. `train` is of documents (it has starts). Raises ValueError for plain text."""
 
     def __init__(self, train: Training, weight: float):
         if train.starts is None or len(train.starts) == 0:
             raise ValueError("What a document says again is asked of a text that has no documents: leave lookups at 1.")
-        self.weight, self.context = weight, train.context
-        self.places = lookups(np.asarray(train.tokens), int(train.tokens[train.starts[0]]))  # (n,) bool
+        self.train, self.weight = train, weight
+        self.found = lookups(np.asarray(train.tokens), int(train.tokens[train.starts[0]]))  # (n,) bool
 
-    def weights(self, starts: np.ndarray, done: float) -> np.ndarray:
-        """Of each target of the windows at `starts` (B,) -> float32 (B, T). done: share of the run that is over."""
+    def batch(self, step: int, batch_size: int, done: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """That of `train`, and the weights of its targets: int32, int32, float32 (B, T). done: share of the run that is over."""
+        starts, context = self.train.places(step, batch_size), self.train.context
+        idx, targets = cut(self.train.tokens, starts, context)
         now = self.weight ** max(0.0, 1 - done / ALIKE)
-        return np.where(self.places[starts[:, None] + np.arange(1, self.context + 1)], np.float32(now), np.float32(1))
+        found = self.found[starts[:, None] + np.arange(1, context + 1)]  # (B, T)
+        return idx, targets, np.where(found, now, 1.0).astype(np.float32)
 
 
 def lookups(tokens: np.ndarray, end: int) -> np.ndarray:
@@ -44,11 +47,10 @@ def lookups(tokens: np.ndarray, end: int) -> np.ndarray:
     before = np.zeros(len(tokens), np.int64)
     for back in range(1, BEFORE + 1):
         before = before * size + np.roll(number, back)
+    before[:BEFORE] = -1 - np.arange(BEFORE)  # nothing stands before them: places that come once
     _, place, times = np.unique(before, return_inverse=True, return_counts=True)
     pairs, same = np.unique(place * size + number, return_counts=True)
     most = np.zeros(len(times), np.int64)  # times that the likeliest token comes there
     np.maximum.at(most, pairs // size, same)
     found = (times >= SEEN) & (np.bincount(place, said) >= SURE * times) & (most <= VARIED * times)
-    found = found[place]
-    found[:BEFORE] = False  # before them stands the end of the text
-    return found
+    return found[place]
