@@ -130,6 +130,13 @@ def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = True) -> Tensor:
                   saved=(q, k, v))  # fmt: skip
 
 
+def convolution(x: Tensor, taps: Tensor) -> Tensor:
+    """Each channel alone: y_t = sum over j of taps_j x_(t + j), x (B, T + K - 1, C), taps (K, C) -> y (B, T, C)."""
+    ops, a, w = x.ops, x.array(), taps.array()
+    return record("convolution", (x, taps), ops.convolution_forward(a, w),
+                  lambda dy: ops.convolution_backward(dy, a, w), saved=(x, taps))  # fmt: skip
+
+
 # Linear recurrences: with state (B, H, D, E) or None, which is zeros -> y (B, H, T, E) and the state after the last step
 
 

@@ -95,10 +95,7 @@ def convolved(x: Tensor, taps: Tensor, before: Tensor | None) -> tuple[Tensor, T
     rows = functional.concatenate([before, x], axis=1)  # (B, TAPS - 1 + T, C)
     if t == 1:  # to write a token: one product in the place of TAPS
         return (rows * taps.reshape(1, TAPS, c)).sum(axis=1, keepdims=True), rows[:, 1:]
-    y = rows[:, :t] * taps[0]  # (B, T, C)
-    for j in range(1, TAPS):
-        y = y + rows[:, j : j + t] * taps[j]
-    return y, rows[:, t:]
+    return functional.convolution(rows, taps.reshape(TAPS, c)), rows[:, t:]
 
 
 def unit(x: Tensor, length: float = 1.0, eps: float = 1e-6) -> Tensor:

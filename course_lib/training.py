@@ -17,6 +17,7 @@ from pathlib import Path
 
 from course_lib import checkpoint, clock, data, metrics, nvidia, progress, recipes, whose
 from course_lib.devices import available_devices
+from course_lib.devices.cpu import memory
 from course_lib.devices.gpu import card
 from course_lib.devices.webgpu import adapter
 from course_lib.generation import generate
@@ -175,6 +176,7 @@ def _go(run: Run, folder: RunFolder | None, display: progress.Display, watch: Co
             raise Diverged(f"{error} {_causes(run, folder)}") from None
         finally:
             display.stop()
+            memory.release()  # what the steps used again and again
     stopped = (
         (signals or [signal.SIGTERM])[0] if run.done < settings.steps else None
     )  # perhaps another rank received it

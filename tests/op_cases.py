@@ -397,6 +397,14 @@ recurrence_cases(1, 1, 70, 16, 16, weakest=-0.01, note="slow", tolerance=5)
 recurrence_cases(1, 2, 40, 32, 32, weakest=-200.0, note="forgets")  # e^200 would overflow
 
 
+def convolution(t, x, taps):
+    return [t.convolution_forward(x, taps)], lambda dy: list(t.convolution_backward(dy, x, taps))
+
+
+for shape, K in (((1, 4, 1), 4), ((2, 9, 5), 4), ((3, 70, 33), 3), ((1, 6, 130), 1), ((2, 300, 40), 7)):
+    case("convolution", convolution, shape, (K, shape[2]))
+
+
 def cross_entropy(ignore_index=-1):
     def run(t, logits, targets):
         loss, logsumexp = t.cross_entropy_forward(logits, targets, ignore_index)

@@ -101,15 +101,37 @@ def test_dtypes_shapes_and_zeros():
 
 def test_free_blocks_are_bounded_and_the_oldest_size_goes_first(monkeypatch):
     monkeypatch.setattr(memory, "FREE_LIMIT", 8 << 20)
-    arrays = [memory.empty((count * MEGABYTE,)) for count in (1, 2, 3, 4, 5)]
-    places = [where(array) for array in arrays]
-    while arrays:
-        arrays.pop(0)
+    for count in (1, 2, 3, 4, 5):
+        array = memory.empty((count * MEGABYTE,))
+        place = where(array)
+        del array
         assert 0 <= memory.free_bytes() <= memory.FREE_LIMIT
     assert memory.free_bytes() == 5 << 20
-    assert where(memory.empty((5 * MEGABYTE,))) == places[-1]
+    assert where(memory.empty((5 * MEGABYTE,))) == place
     memory.release()
     assert memory.free_bytes() == 0
+
+
+def test_what_was_lent_at_once_is_kept_until_release(monkeypatch, new_blocks):
+    """A step that needs more than FREE_LIMIT asks the system for nothing either, once one like it was done."""
+    monkeypatch.setattr(memory, "FREE_LIMIT", 1 << 20)
+    before = memory._lent_bytes
+
+    def step(size: int, count: int) -> int:
+        arrays = [memory.empty((size,)) for _ in range(count)]
+        assert memory._lent_bytes == before + 4 * size * count
+        del arrays
+        return len(new_blocks)
+
+    assert step(MEGABYTE, 8) == step(MEGABYTE, 8) == 8
+    assert memory.free_bytes() == 8 << 20
+    step(2 * MEGABYTE, 4)  # of another size: a quarter more than the 8 MB is kept
+    assert memory.free_bytes() <= (10 << 20) + before // 4
+    memory.release()
+    assert memory.free_bytes() == 0
+    step(MEGABYTE, 2)  # what was lent before the release counts no more
+    step(2 * MEGABYTE, 1)
+    assert memory.free_bytes() <= (5 << 19) + before // 4
 
 
 def test_threads_share_the_shelves():

@@ -50,6 +50,33 @@ def concatenate(t, arrays, axis):
     return result
 
 
+def convolution_forward(t, x, taps):
+    y = None
+    for j in range(taps.shape[0]):
+        part = t.multiply(_from_step(t, x, j, x.shape[1] - taps.shape[0] + 1), _tap(t, taps, j))  # (B, T, C)
+        y = part if y is None else t.add(y, part, out=y)
+    return y
+
+
+def convolution_backward(t, dy, x, taps):
+    _, S, C = x.shape
+    dx, dtaps = t.zeros(x.shape, x.dtype), []
+    for j in range(taps.shape[0]):
+        t.strided_write(dx, t.multiply(dy, _tap(t, taps, j)), (S * C, C, 1), j * C, add=True)
+        dtaps.append(t.sum(t.multiply(dy, _from_step(t, x, j, dy.shape[1])), axis=(0, 1)))  # (C)
+    return dx, t.view(t.concatenate(dtaps, 0), taps.shape)
+
+
+def _from_step(t, x, first, T):
+    """T steps of x (B, S, C), as a copy."""
+    B, S, C = x.shape
+    return t.strided_copy(x, (B, T, C), (S * C, C, 1), first * C)
+
+
+def _tap(t, taps, j):
+    return t.view(taps, taps.shape[1:], j * taps.shape[1])  # (C)
+
+
 def cache_append(t, k, v, k_cache, v_cache, length):
     row = k.shape[2] * k.shape[3]  # numbers of one position
     strides = (k_cache.shape[1] * row, row, k.shape[3], 1)
@@ -123,6 +150,8 @@ WHOLES: dict[Callable, str] = {
     linear_gelu_backward: _GELU,
     linear_cross_entropy: "linear_forward cross_entropy_forward cross_entropy_backward",
     concatenate: "",
+    convolution_forward: "",
+    convolution_backward: "",
     cache_append: "",
     cache_attention: "attention_forward",
     composed_recurrences.gated_linear_attention_forward: "",

@@ -125,6 +125,9 @@ Fused forward and backward. `dx` is the gradient of `x`, with its shape; several
                          g (B, H, T), gamma (B, H, T), weight (B, H, T), state (B, H, D, E) or None, kept)
         -> dq (B, H, T, D), dk (B, H, T, D), dv (B, H, T, E), dg (B, H, T), dgamma (B, H, T), dweight (B, H, T),
            dstate (B, H, D, E) or None
+    convolution_forward(x (B, S, C), taps (K, C)) -> y (B, T, C)
+        each channel alone: y_t = sum over j of taps_j x_(t + j), T = S - K + 1
+    convolution_backward(dy (B, T, C), x (B, S, C), taps (K, C)) -> dx (B, S, C), dtaps (K, C)
     cross_entropy_forward(logits (n, V), targets (n) int below V or ignore_index, ignore_index=-1) -> loss (), logsumexp (n)
         nats, mean over the targets that are not ignored (nan if all are)
     cross_entropy_backward(dloss (), logits (n, V), targets (n) int below V or ignore_index, logsumexp (n), ignore_index=-1)

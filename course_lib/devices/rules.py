@@ -106,6 +106,15 @@ def _recurs(op, sizes, given):
         raise ValueError(f"{op} reads at least one step, but q has the shape {tuple(given['q'].shape)}.")
 
 
+def _convolved(op, sizes, given):
+    B, S, C, K = (sizes[letter] for letter in "BSCK")
+    if not 0 < K <= S:
+        raise ValueError(f"{op}: {K} taps need at least so many steps, and one of each; x has {S}.")
+    if sizes.get("T", S - K + 1) != S - K + 1:
+        raise ValueError(f"{op}: {K} taps make {S - K + 1} steps of {S}, but dy has {sizes['T']}.")
+    return B, S - K + 1, C
+
+
 def _gathered_rows(op, sizes, given):
     count, rows = given["count"], sizes["M"] * sizes["N"]
     if not 0 <= count <= rows:
@@ -137,6 +146,7 @@ RULES: dict[str, tuple[Callable, tuple[str, ...]]] = {
         for name in ("gated_linear_attention", "gated_delta", "state_space")
         for way in ("forward", "backward")
     },
+    **dict.fromkeys("convolution_forward convolution_backward".split(), (_convolved, ())),
     **dict.fromkeys("linear_int8_forward linear_int4_forward".split(), (_packed, ())),
     **dict.fromkeys("paged_append_int8 paged_attention_int8_forward".split(), (_in_words, ())),
     "view": (_viewed, ("shape", "offset")),

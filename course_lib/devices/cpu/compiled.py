@@ -41,6 +41,8 @@ SIGNATURES = {
     "dropout": "ipplddpu",
     "attention_forward": "ippppplllllli",
     "attention_backward": "ippppppppplllllli",
+    "convolution_forward": "ipppllll",
+    "convolution_backward": "ipppppllll",
     "recurrence_forward": "iipppppppppllll",
     "recurrence_backward": "iipppppppppppppppllll",
     "paged_attention": "ippppppllllll",

@@ -1,4 +1,5 @@
-"""The linear recurrences by compiled loops: recurrent, not chunked, for a head's state fits the processor's first-level cache.
+"""The linear recurrences, and the convolution before them, by compiled loops: recurrent, not chunked, for a head's state fits
+the processor's first-level cache.
 
 Without a compiler the cpu device runs composed_recurrences.py, chunked products.
 """
@@ -10,12 +11,27 @@ from .compiled import WIDE, loops, pointers
 from .memory import empty, zeros
 
 __all__ = """
+    convolution_forward convolution_backward
     gated_linear_attention_forward gated_linear_attention_backward gated_delta_forward gated_delta_backward
     state_space_forward state_space_backward
 """.split()
 
 LINEAR, DELTA, STATE_SPACE = range(3)
 SEGMENT = 16  # steps from one kept state to the next, as in loops/recurrences.cpp
+
+
+def convolution_forward(x, taps):
+    (B, S, C), K = x.shape, len(taps)
+    y = empty((B, S - K + 1, C), x.dtype)
+    loops.convolution_forward(WIDE[x.dtype], *pointers(x, taps, y), B, y.shape[1], C, K)
+    return y
+
+
+def convolution_backward(dy, x, taps):
+    (B, T, C), K = dy.shape, len(taps)
+    dx, dtaps = empty(x.shape, x.dtype), empty(taps.shape, x.dtype)
+    loops.convolution_backward(WIDE[x.dtype], *pointers(dy, x, taps, dx, dtaps), B, T, C, K)
+    return dx, dtaps
 
 
 def gated_linear_attention_forward(q, k, v, g, state):

@@ -4,8 +4,9 @@ for nothing after the first. (A new block is a page fault for each 4 KB, as dear
 A block is lent out as a lease, an object whose memory the array uses. NumPy keeps the lease alive for as long as the array
 or any view of it lives; when the last is gone, the block returns to the shelf of its size. Arrays start on 64 bytes.
 
-Limits: blocks come in steps of an eighth of a power of two, so up to an eighth is unused. Free blocks of more than
-`FREE_LIMIT` bytes in all go back to the system, the sizes asked for longest ago first.
+Limits: blocks come in steps of an eighth of a power of two, so up to an eighth is unused. Kept are `FREE_LIMIT` bytes of free
+blocks, or more: as many as make, with those that are lent, a quarter more than the most ever lent at once, so that a step
+finds what the last one used. What is beyond that goes back to the system, the sizes asked for longest ago first.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ import weakref
 import numpy as np
 
 SMALL = 1 << 16  # bytes; below that NumPy's own allocator is as good
-FREE_LIMIT = 1 << 30  # bytes of free blocks that are kept
+FREE_LIMIT = 1 << 30  # bytes of free blocks that are always kept
 HUGE_PAGE = 1 << 21
 
 _shelves: dict[int, list] = {}  # size of a block -> free blocks of that size; the size used last stands last
-_free_bytes = 0
+_free_bytes = _lent_bytes = _most_lent = 0
 _lease_types: dict[int, type] = {}
 _returns: dict[int, weakref.ref] = {}  # what notices the end of each lease
 
@@ -49,8 +50,10 @@ def free_bytes() -> int:
 
 
 def release() -> None:
-    """Give all free blocks back to the system."""
+    """Give all free blocks back to the system, as after a run, whose next step will not come."""
+    global _most_lent
     _trim(0)
+    _most_lent = _lent_bytes
 
 
 def _block_size(size: int) -> int:
@@ -61,7 +64,7 @@ def _block_size(size: int) -> int:
 
 def _lease(size: int):
     """A block of `size` bytes from its shelf, or a new one, as an object that gives it back when it dies."""
-    global _free_bytes
+    global _free_bytes, _lent_bytes, _most_lent
     shelf = _shelves.pop(size, None)
     if shelf is None:
         shelf = []
@@ -75,15 +78,19 @@ def _lease(size: int):
     if kind is None:
         kind = _lease_types[size] = ctypes.c_char * size
     lease = kind.from_buffer(block)
+    _lent_bytes += size
+    _most_lent = max(_most_lent, _lent_bytes)
     key = id(lease)
 
     def give_back(_, key=key, block=block, size=size):
-        global _free_bytes
+        global _free_bytes, _lent_bytes
         del _returns[key]
         _shelves.setdefault(size, []).append(block)
         _free_bytes += size
-        if _free_bytes > FREE_LIMIT:
-            _trim(FREE_LIMIT)
+        _lent_bytes -= size
+        limit = max(FREE_LIMIT, _most_lent * 5 // 4 - _lent_bytes)
+        if _free_bytes > limit:
+            _trim(limit)
 
     _returns[key] = weakref.ref(lease, give_back)
     return lease

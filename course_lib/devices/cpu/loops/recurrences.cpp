@@ -27,8 +27,8 @@ template <class R> static R dot(const R *a, const R *b, long n) {
 }
 
 // S is decayed; error (E) of the delta rule: what v differs by from what is stored under k.
-template <Kind KIND, class R>
-static void decay_state(const Head<R> &head, long t, R *__restrict S, R *__restrict error, const R *decay, long D, long E) {
+template <Kind KIND, class R, class Width>
+static void decay_state(const Head<R> &head, long t, R *__restrict S, R *__restrict error, const R *decay, long D, Width E) {
     const R *k = head.k + t * D, *v = head.v + t * E;
     if (KIND == DELTA)
         for (long e = 0; e < E; e++) error[e] = v[e];
@@ -41,13 +41,13 @@ static void decay_state(const Head<R> &head, long t, R *__restrict S, R *__restr
 }
 
 // What step t adds to row d of the state is k[d] times this (E).
-template <Kind KIND, class R> static void written(const Head<R> &head, long t, const R *error, R *__restrict w, long E) {
+template <Kind KIND, class R, class Width> static void written(const Head<R> &head, long t, const R *error, R *__restrict w, Width E) {
     const R *v = head.v + t * E;
     for (long e = 0; e < E; e++)
         w[e] = KIND == DELTA ? head.rate[t] * error[e] : KIND == STATE_SPACE ? head.weight[t] * v[e] : v[e];
 }
 
-template <Kind KIND, class R> static void forward(const Head<R> &head, R *S, R *kept, long T, long D, long E) {
+template <Kind KIND, class R, class Width> static void forward(const Head<R> &head, R *S, R *kept, long T, long D, Width E) {
     std::vector<R> error(E), w(E), decay(D);
     for (long t = 0; t < T; t++) {
         if (t % SEGMENT == 0) std::memcpy(kept + t / SEGMENT * D * E, S, D * E * sizeof(R));
@@ -72,9 +72,9 @@ template <Kind KIND, class R> static void forward(const Head<R> &head, R *S, R *
 
 // Step t backwards. decayed (D, E): the state after its decay, before the step wrote; dS: of the state after the step. All that is
 // done with a row of the state is one loop: it is read from the cache once, and compilers vectorise it.
-template <Kind KIND, class R>
+template <Kind KIND, class R, class Width>
 static void step_back(const Head<R> &head, long t, const R *decayed, const R *error, R *dS, R *__restrict w, R *__restrict dw,
-                      const R *decay, long D, long E) {
+                      const R *decay, long D, Width E) {
     const R *q = head.q + t * D, *k = head.k + t * D, *v = head.v + t * E, *__restrict dy = head.dy + t * E;
     R *dq = head.dq + t * D, *dk = head.dk + t * D, *__restrict dv = head.dv + t * E;
     written<KIND>(head, t, error, w, E);
@@ -119,7 +119,7 @@ static void step_back(const Head<R> &head, long t, const R *decayed, const R *er
     if (KIND == STATE_SPACE) head.dg[t] = dg;
 }
 
-template <Kind KIND, class R> static void backward(const Head<R> &head, const R *kept, R *dS, long T, long D, long E) {
+template <Kind KIND, class R, class Width> static void backward(const Head<R> &head, const R *kept, R *dS, long T, long D, Width E) {
     std::vector<R> S(D * E), states(SEGMENT * D * E), errors(SEGMENT * E), all_decays(SEGMENT * D), w(E), dw(E);
     for (long start = (T - 1) / SEGMENT * SEGMENT; start >= 0; start -= SEGMENT) {
         const long stop = start + SEGMENT < T ? start + SEGMENT : T;
@@ -137,6 +137,14 @@ template <Kind KIND, class R> static void backward(const Head<R> &head, const R 
             step_back<KIND>(head, t, &states[(t - start) * D * E], &errors[(t - start) * E], dS, w.data(), dw.data(),
                             &all_decays[(t - start) * D], D, E);
     }
+}
+
+// A width of 64 is known to the compiler: then a row is four vectors of 64 bytes, without a loop.
+template <class Body> static void with_width(long E, Body body) {
+    if (E == 64)
+        body(std::integral_constant<long, 64>());
+    else
+        body(E);
 }
 
 template <class Body> static void with_kind(int kind, Body body) {
@@ -163,7 +171,7 @@ extern "C" void recurrence_forward(int wide, int kind, const void *q, const void
                 head.g = (const R *)g + h * T * decays, head.y = (R *)y + h * T * E;
                 if (rate) head.rate = (const R *)rate + h * T;
                 if (weight) head.weight = (const R *)weight + h * T;
-                forward<KIND>(head, (R *)state + h * D * E, (R *)kept + h * segments * D * E, T, D, E);
+                with_width(E, [&](auto width) { forward<KIND>(head, (R *)state + h * D * E, (R *)kept + h * segments * D * E, T, D, width); });
             });
         });
     });
@@ -186,7 +194,7 @@ extern "C" void recurrence_backward(int wide, int kind, const void *dy, const vo
                 head.dg = (R *)dg + h * T * decays;
                 if (rate) head.rate = (const R *)rate + h * T, head.drate = (R *)drate + h * T;
                 if (weight) head.weight = (const R *)weight + h * T, head.dweight = (R *)dweight + h * T;
-                backward<KIND>(head, (const R *)kept + h * segments * D * E, (R *)dstate + h * D * E, T, D, E);
+                with_width(E, [&](auto width) { backward<KIND>(head, (const R *)kept + h * segments * D * E, (R *)dstate + h * D * E, T, D, width); });
             });
         });
     });
