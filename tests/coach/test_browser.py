@@ -101,8 +101,11 @@ def coloured(where, words: set[str]) -> set[str]:
 
 
 def verdict(page, where, word: str):
+    """The judge's answer below a cell, which begins with `word`; where another came, what the cell shows is in the error."""
+    where.locator(".jp-InputPrompt").filter(has_not_text="*").first.wait_for(timeout=PATIENCE)  # it has run
+    where.locator('section[aria-label*=": "]').last.wait_for(timeout=PATIENCE)
     found = where.locator(f'section[aria-label^="{word}: "]')
-    found.wait_for(timeout=PATIENCE)
+    assert found.count(), f"no {word!r} in a cell that shows: {where.inner_text()}"
     return found
 
 
