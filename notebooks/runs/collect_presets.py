@@ -1,13 +1,15 @@
-"""The presets of 12 million parameters, trained alike for a short while: chapters 22a, 22b and 23 quote it; writes presets.json.
+"""The presets of 12 million parameters, trained alike for a short while, or to the end: chapters 22a, 22b and 23 quote it; writes
+presets.json.
 
     python notebooks/runs/collect_presets.py 12m hybrid-12m --seeds 0 1          some 75 minutes of one core
     python notebooks/runs/collect_presets.py latent-12m modern-12m --seeds 0     some 30
-    python notebooks/runs/collect_presets.py 12m hybrid-12m modern-12m --device cuda --steps 600 --batch 16 --out hybrid.json
+    python notebooks/runs/collect_presets.py 12m hybrid-12m --whole --seeds 0 1 --out whole.json                  some six hours
     python notebooks/runs/collect_presets.py 12m --steps 2 --batch 1 --out /tmp/try.json --runs /tmp/try    to see that it runs
 
 Each is trained by its recipe but for STEPS and BATCH, into a folder of its own; a run that was stopped goes on, one that ended
 is only measured. Kept for each seed: the validation losses, the same loss with the weights in int8 and in int4, and the recall
-in story text (collect_mixers.py). A few hundred steps tell which kind of model learns faster, not which is better in the end.
+in story text (collect_mixers.py). A few hundred steps tell which kind of model learns faster, not which is better in the end:
+with --whole the recipe is kept, and 300 samples at temperature 0.7 are graded too.
 """
 
 import argparse
@@ -17,7 +19,7 @@ from pathlib import Path
 
 from collect_mixers import EDGES, guessing, probe, tokens_of
 
-from course_lib import no_grad, progress, training
+from course_lib import no_grad, progress, stories_report, training
 from course_lib.run import load
 from course_lib.run_folder import LAST
 from course_lib.serving import quantised
@@ -48,6 +50,7 @@ def main() -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1])
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--batch", type=int, default=BATCH)
+    parser.add_argument("--whole", action="store_true", help="by the whole recipe, lookups included")
     parser.add_argument(
         "--device", choices=("cpu", "cuda"), default="cpu", help="where they are trained; measured on the CPU"
     )
@@ -60,7 +63,8 @@ def main() -> None:
             begun, started = time.process_time(), time.monotonic()
             kept = folder.exists()
             # 300 steps are too few to make up for what lookups cost at first
-            chosen = {} if kept else {"steps": args.steps, "batch": args.batch, "seed": seed, "lookups": 1.0}
+            short = {} if args.whole else {"steps": args.steps, "batch": args.batch, "lookups": 1.0}
+            chosen = {} if kept else {"seed": seed, **short}
             run = training.train(name, out=folder, resume=kept, device=args.device, display=progress.Quiet(), **chosen)
             minutes, seconds = (time.process_time() - begun) / 60, time.monotonic() - started
             if args.device != "cpu":
@@ -77,8 +81,16 @@ def main() -> None:
                 "quantised": quantised_losses(run),
                 "probe": probe(run.model, run.tokenizer),
             }
+            if args.whole:
+                grade = stories_report.grade_samples(run.model, run.tokenizer)
+                figures |= {name: getattr(grade, name) for name in ("count", "well_formed", "possible", "wrong_facts")}
             found = json.loads(args.out.read_text()) if args.out.exists() else {}
-            found |= {"steps": args.steps, "batch": args.batch, "floor": round(run.floor, 4), "edges": EDGES}
+            found |= {
+                "steps": run.settings.steps,
+                "batch": run.settings.batch,
+                "floor": round(run.floor, 4),
+                "edges": EDGES,
+            }
             found["guessing"] = found.get("guessing") or guessing(run.tokenizer)
             found["tokens"] = tokens_of(run.tokenizer)
             model = found.setdefault("models", {}).setdefault(name, {"parameters": run.model.parameter_count()})
