@@ -93,8 +93,6 @@ def convolved(x: Tensor, taps: Tensor, before: Tensor | None) -> tuple[Tensor, T
     if before is None:
         before = filled(x, (b, TAPS - 1, c), 0.0)
     rows = functional.concatenate([before, x], axis=1)  # (B, TAPS - 1 + T, C)
-    if t == 1:  # to write a token: one product in the place of TAPS
-        return (rows * taps.reshape(1, TAPS, c)).sum(axis=1, keepdims=True), rows[:, 1:]
     return functional.convolution(rows, taps.reshape(TAPS, c)), rows[:, t:]
 
 

@@ -746,6 +746,11 @@ ERRORS = {
     "bias_gelu": (lambda t: t.bias_gelu_forward(zeros(t, 2, 3), zeros(t, 2)), ["(2, 3)", "(2,)"]),
     "swiglu": (lambda t: t.swiglu_forward(zeros(t, 2, 3)), ["(2, 3)"]),
     "swiglu_backward": (lambda t: t.swiglu_backward(zeros(t, 2, 6), zeros(t, 2, 6)), ["(2, 6)"]),
+    "convolution": (lambda t: t.convolution_forward(zeros(t, 2, 3, 5), zeros(t, 4, 5)), ["4 taps", "3 steps"]),
+    "convolution_backward": (
+        lambda t: t.convolution_backward(zeros(t, 2, 3, 5), zeros(t, 2, 7, 5), zeros(t, 4, 5)),
+        ["4 steps of 7", "dy has 3"],
+    ),
     "softmax_backward": (lambda t: t.softmax_backward(zeros(t, 2, 3), zeros(t, 3, 2)), ["(2, 3)", "(3, 2)"]),
     "softmax-causal": (lambda t: t.softmax_forward(zeros(t, 5, 4), causal=True), ["5", "4"]),
     "rope": (

@@ -109,7 +109,9 @@ def _recurs(op, sizes, given):
 def _convolved(op, sizes, given):
     B, S, C, K = (sizes[letter] for letter in "BSCK")
     if not 0 < K <= S:
-        raise ValueError(f"{op}: {K} taps need at least so many steps, and one of each; x has {S}.")
+        raise ValueError(
+            f"{op} needs at least one tap, and as many steps as taps; it was given {K} taps, and x has {S} steps."
+        )
     if sizes.get("T", S - K + 1) != S - K + 1:
         raise ValueError(f"{op}: {K} taps make {S - K + 1} steps of {S}, but dy has {sizes['T']}.")
     return B, S - K + 1, C

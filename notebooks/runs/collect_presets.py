@@ -3,6 +3,7 @@ presets.json.
 
     python notebooks/runs/collect_presets.py 12m hybrid-12m --seeds 0 1          some 75 minutes of one core
     python notebooks/runs/collect_presets.py latent-12m modern-12m --seeds 0     some 30
+    python notebooks/runs/collect_presets.py 12m hybrid-12m modern-12m --device cuda --steps 600 --batch 16 --out hybrid.json
     python notebooks/runs/collect_presets.py 12m hybrid-12m --whole --seeds 0 1 --out whole.json                  some six hours
     python notebooks/runs/collect_presets.py 12m --steps 2 --batch 1 --out /tmp/try.json --runs /tmp/try    to see that it runs
 
@@ -69,12 +70,10 @@ def main() -> None:
             minutes, seconds = (time.process_time() - begun) / 60, time.monotonic() - started
             if args.device != "cpu":
                 run.model = load(folder / LAST)[0]
+            on_cpu = args.device == "cpu"
+            spent = {"processor_minutes": round(minutes, 1)} if on_cpu else {"seconds_on_card": round(seconds, 1)}
             figures = {
-                **(
-                    {"processor_minutes": round(minutes, 1)}
-                    if args.device == "cpu"
-                    else {"seconds_on_card": round(seconds, 1)}
-                ),
+                **({} if kept else spent),  # of a run that goes on it would be a part
                 "losses": [
                     [record["step"], round(record["val_loss"], 4)] for record in run.records if "val_loss" in record
                 ],

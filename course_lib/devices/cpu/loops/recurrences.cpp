@@ -41,13 +41,15 @@ static void decay_state(const Head<R> &head, long t, R *__restrict S, R *__restr
 }
 
 // What step t adds to row d of the state is k[d] times this (E).
-template <Kind KIND, class R, class Width> static void written(const Head<R> &head, long t, const R *error, R *__restrict w, Width E) {
+template <Kind KIND, class R, class Width>
+static void written(const Head<R> &head, long t, const R *error, R *__restrict w, Width E) {
     const R *v = head.v + t * E;
     for (long e = 0; e < E; e++)
         w[e] = KIND == DELTA ? head.rate[t] * error[e] : KIND == STATE_SPACE ? head.weight[t] * v[e] : v[e];
 }
 
-template <Kind KIND, class R, class Width> static void forward(const Head<R> &head, R *S, R *kept, long T, long D, Width E) {
+template <Kind KIND, class R, class Width>
+static void forward(const Head<R> &head, R *S, R *kept, long T, long D, Width E) {
     std::vector<R> error(E), w(E), decay(D);
     for (long t = 0; t < T; t++) {
         if (t % SEGMENT == 0) std::memcpy(kept + t / SEGMENT * D * E, S, D * E * sizeof(R));
@@ -119,7 +121,8 @@ static void step_back(const Head<R> &head, long t, const R *decayed, const R *er
     if (KIND == STATE_SPACE) head.dg[t] = dg;
 }
 
-template <Kind KIND, class R, class Width> static void backward(const Head<R> &head, const R *kept, R *dS, long T, long D, Width E) {
+template <Kind KIND, class R, class Width>
+static void backward(const Head<R> &head, const R *kept, R *dS, long T, long D, Width E) {
     std::vector<R> S(D * E), states(SEGMENT * D * E), errors(SEGMENT * E), all_decays(SEGMENT * D), w(E), dw(E);
     for (long start = (T - 1) / SEGMENT * SEGMENT; start >= 0; start -= SEGMENT) {
         const long stop = start + SEGMENT < T ? start + SEGMENT : T;
@@ -171,7 +174,9 @@ extern "C" void recurrence_forward(int wide, int kind, const void *q, const void
                 head.g = (const R *)g + h * T * decays, head.y = (R *)y + h * T * E;
                 if (rate) head.rate = (const R *)rate + h * T;
                 if (weight) head.weight = (const R *)weight + h * T;
-                with_width(E, [&](auto width) { forward<KIND>(head, (R *)state + h * D * E, (R *)kept + h * segments * D * E, T, D, width); });
+                with_width(E, [&](auto width) {
+                    forward<KIND>(head, (R *)state + h * D * E, (R *)kept + h * segments * D * E, T, D, width);
+                });
             });
         });
     });
@@ -194,7 +199,9 @@ extern "C" void recurrence_backward(int wide, int kind, const void *dy, const vo
                 head.dg = (R *)dg + h * T * decays;
                 if (rate) head.rate = (const R *)rate + h * T, head.drate = (R *)drate + h * T;
                 if (weight) head.weight = (const R *)weight + h * T, head.dweight = (R *)dweight + h * T;
-                with_width(E, [&](auto width) { backward<KIND>(head, (const R *)kept + h * segments * D * E, (R *)dstate + h * D * E, T, D, width); });
+                with_width(E, [&](auto width) {
+                    backward<KIND>(head, (const R *)kept + h * segments * D * E, (R *)dstate + h * D * E, T, D, width);
+                });
             });
         });
     });
