@@ -103,16 +103,12 @@ def steps(preset: str, batch: int, window: int) -> tuple[Callable, Callable]:
     """Our step and PyTorch's, both warmed up. Raises RuntimeError if their first losses differ."""
     import torch
 
+    from course_lib.benchmarks.torch_model import TorchModel
+
     config = GPTConfig.preset(preset)
     model = GPT(config, seed=0)
-    peer = torch_model(config, model.state())
-    optimiser = AdamW(model.named_parameters())
-    matrices = [p for p in peer.parameters() if p.ndim >= 2]
-    vectors = [p for p in peer.parameters() if p.ndim < 2]
-    peer_optimiser = torch.optim.AdamW(
-        [{"params": matrices, "weight_decay": 0.1}, {"params": vectors, "weight_decay": 0.0}],
-        lr=LEARNING_RATE, betas=(0.9, 0.95), eps=1e-8, fused=True,
-    )  # fmt: skip
+    peer = TorchModel(config, model.state())
+    optimiser, peer_optimiser = AdamW(model.named_parameters()), peer.optimiser(LEARNING_RATE)
     tokens = np.random.default_rng(0).integers(0, config.vocab_size, (2, batch, window))
     peer_tokens = torch.tensor(tokens)
 
@@ -136,57 +132,6 @@ def steps(preset: str, batch: int, window: int) -> tuple[Callable, Callable]:
         if not math.isclose(*losses, rel_tol=1e-4):
             raise RuntimeError(f"The two models do not compute the same: the losses are {losses[0]} and {losses[1]}.")
     return ours, theirs
-
-
-def torch_model(config: GPTConfig, state: dict[str, np.ndarray]):
-    """Our LayerNorm and GELU model in PyTorch's own operations, with weights by our names; idx, targets -> loss."""
-    import torch
-    import torch.nn.functional as F
-
-    class Peer(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.weights = torch.nn.ParameterDict(
-                {name.replace(".", "/"): torch.nn.Parameter(torch.tensor(values)) for name, values in state.items()}
-            )
-            half = config.head_size // 2
-            frequency = config.rope_base ** (-np.arange(half) / half)
-            angle = torch.tensor(np.arange(config.context)[:, None] * frequency)  # (T, D/2)
-            self.register_buffer("cos", angle.cos().float())
-            self.register_buffer("sin", angle.sin().float())
-
-        def linear(self, x, name):
-            return F.linear(x, self.weights[name + "/weight"], self.weights[name + "/bias"])
-
-        def norm(self, x, name):
-            return F.layer_norm(
-                x, x.shape[-1:], self.weights[name + "/weight"], self.weights[name + "/bias"], config.eps
-            )
-
-        def turn(self, x):  # (B, H, T, D)
-            first, second = x.chunk(2, -1)
-            cos, sin = self.cos[: x.shape[2]], self.sin[: x.shape[2]]
-            return torch.cat([first * cos - second * sin, second * cos + first * sin], -1)
-
-        def forward(self, idx, targets):
-            B, T = idx.shape
-            x = F.embedding(idx, self.weights["tokens/weight"])  # (B, T, C)
-            if config.positions == "learned":
-                x = x + self.weights["positions/weight"][:T]
-            for i in range(config.layers):
-                block = f"blocks/{i}/"
-                qkv = self.linear(self.norm(x, block + "norm1"), block + "attention/qkv")  # (B, T, 3 C)
-                q, k, v = (z.view(B, T, config.heads, -1).transpose(1, 2) for z in qkv.chunk(3, -1))  # (B, H, T, D)
-                if config.positions == "rope":
-                    q, k = self.turn(q), self.turn(k)
-                y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(B, T, -1)
-                x = x + self.linear(y, block + "attention/out")
-                y = F.gelu(self.linear(self.norm(x, block + "norm2"), block + "mlp/up"), approximate="tanh")
-                x = x + self.linear(y, block + "mlp/down")
-            logits = F.linear(self.norm(x, "norm"), self.weights["tokens/weight"], self.weights["head_bias"])
-            return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
-
-    return Peer()
 
 
 def where_time_goes(preset: str, batch: int, window: int, rounds: int = 3) -> dict[str, tuple[float, int]]:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from course_lib import data, recipes
-from course_lib.benchmarks.cpu import torch_model
 from course_lib.benchmarks.gpu.timing import Torch, print_table, torch_on_card
 from course_lib.model import GPT, GPTConfig
 from course_lib.run import Run
@@ -68,10 +67,10 @@ def ours(device: str, preset: str, config: GPTConfig, batch: int, kind: str) -> 
 
 
 def _theirs(torch, config: GPTConfig, batch: int, compiled: bool) -> Callable[[], float]:
-    model = torch_model(config, GPT(config, seed=0).state()).cuda()
-    groups = [{"params": [p for p in model.parameters() if (p.ndim >= 2) == matrix], "weight_decay": decay}
-              for matrix, decay in ((True, 0.1), (False, 0.0))]  # fmt: skip
-    optimiser = torch.optim.AdamW(groups, lr=RATE, betas=(0.9, 0.95), eps=1e-8, fused=True)
+    from course_lib.benchmarks.torch_model import TorchModel
+
+    model = TorchModel(config, GPT(config, seed=0).state()).cuda()
+    optimiser = model.optimiser(RATE)
     forward = torch.compile(model, mode="max-autotune") if compiled else model
     random = np.random.default_rng(0)
 
