@@ -130,6 +130,11 @@ def address(array: Any) -> int:
     return array.__array_interface__["data"][0] if is_host(array) else array.data.ptr
 
 
+def or_null(array: Any | None) -> Any:
+    """An array that a kernel may do without, a bias for example; None becomes the null pointer."""
+    return 0 if array is None else array
+
+
 def vector_width(*arrays: Any) -> int:
     """How many elements one instruction may move: as many as fill 16 bytes if all arrays begin on 16 bytes, else 1."""
     return 16 // arrays[0].dtype.itemsize if all(address(array) % 16 == 0 for array in arrays) else 1

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 
 from . import configuration
-from .launching import empty, is_host, kernel, vector_width
+from .launching import empty, is_host, kernel, or_null, vector_width
 from .reductions import sum_columns
 
 __all__ = """
     layernorm_forward layernorm_backward residual_layernorm_forward residual_layernorm_backward
     rmsnorm_forward rmsnorm_backward
 """.split()
-
-NOTHING = 0  # the null pointer: no bias, no gradient of the total
 
 
 def layernorm_forward(x, weight, bias, eps):
@@ -60,14 +58,14 @@ def _launch(file: str, name: str, given: tuple, statistics: tuple, eps: float) -
     """Forward: arrays of rows, weight and bias (None: no bias), then what is kept of each row."""
     run, grid, block, rows, C = _prepare(file, name, given, statistics)
     if rows:
-        run(grid, block, (*_pointers(given), *statistics, rows, C, eps))
+        run(grid, block, (*map(or_null, given), *statistics, rows, C, eps))
 
 
 def _launch_backward(file: str, name: str, given: tuple, statistics: tuple, dx, partial, *flag) -> None:
     """Backward: the same without the results, then dx and the partial sums of what the rows share."""
     run, grid, block, rows, C = _prepare(file, name, (*given, dx, partial), statistics)
     if rows:
-        run(grid, block, (*_pointers(given), *statistics, dx, partial, rows, C, *flag))
+        run(grid, block, (*map(or_null, given), *statistics, dx, partial, rows, C, *flag))
 
 
 def _prepare(file: str, name: str, arrays: tuple, statistics: tuple):
@@ -83,10 +81,6 @@ def _prepare(file: str, name: str, arrays: tuple, statistics: tuple):
         )
     run = kernel(file, f"{name}<{layout.template}>")
     return run, (configuration.row_blocks(host, rows),), (layout.THREADS,), rows if C else 0, C
-
-
-def _pointers(arrays: tuple) -> tuple:
-    return tuple(NOTHING if array is None else array for array in arrays)
 
 
 def _partial(x, sets: int):

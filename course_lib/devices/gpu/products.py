@@ -15,7 +15,7 @@ from .. import contract
 from ..checking import check
 from ..checks import check_size, is_bfloat16, matmul_shape
 from . import product_tiles, reductions
-from .launching import LIMITS, THREADS, blocks, empty, is_host, kernel
+from .launching import LIMITS, THREADS, blocks, empty, is_host, kernel, or_null
 from .storage import from_bfloat16
 
 __all__ = "matmul linear_forward linear_backward linear_backward_input".split()
@@ -26,7 +26,6 @@ EPILOGUES = contract.read("""
     linear_residual(x (*n, K), weight (N, K), bias (N) or None, residual (*n, N)) -> y (*n, N)
     linear_row_scale(x (*n, K), weight (N, K), scale (*n)) -> y (*n, N)
 """)
-NOTHING = 0  # the null pointer, where a layer has no bias
 
 
 def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
@@ -117,7 +116,7 @@ def linear_forward(x, weight, bias):
 
 def linear_into(y, x, weight, bias) -> None:
     """The same into y (*n, N), which may be float32 where x and weight are bfloat16."""
-    _linear("_bias", x, weight, (_or_nothing(bias), y), y)
+    _linear("_bias", x, weight, (or_null(bias), y), y)
 
 
 def linear_backward_input(dy, x, weight):
@@ -149,14 +148,14 @@ def linear_gelu(x, weight, bias):
 
 def linear_gelu_into(y, pre, x, weight, bias) -> None:
     """The same into y and pre (*n, N), which may be float32 where x and weight are bfloat16."""
-    _linear("_gelu", x, weight, (_or_nothing(bias), pre, y), y)
+    _linear("_gelu", x, weight, (or_null(bias), pre, y), y)
 
 
 def linear_residual(x, weight, bias, residual):
     """y (*n, N) = x weight^T + bias + residual (*n, N)."""
     check(EPILOGUES["linear_residual"], LIMITS, {"x": x, "weight": weight, "bias": bias, "residual": residual})
     y = empty(x, residual.shape)
-    _linear("_residual", x, weight, (_or_nothing(bias), residual, y), y)
+    _linear("_residual", x, weight, (or_null(bias), residual, y), y)
     return y
 
 
@@ -185,7 +184,7 @@ def linear_logsumexp_into(logits, x, weight, bias):
     tile, _ = product_tiles.gemm_tile(is_host(x), is_bfloat16(x.dtype), M, N, x.shape[-1])
     parts = blocks(N, tile.BN) * (tile.BN // tile.warp_columns)
     logsumexp, tops, totals = (empty(x, shape, "float32") for shape in (n, (M, parts), (M, parts)))
-    _linear("_logsumexp", x, weight, (_or_nothing(bias), logits, tops, totals), logits)
+    _linear("_logsumexp", x, weight, (or_null(bias), logits, tops, totals), logits)
     if M:
         merge = kernel("logsumexp_merge.cu", "logsumexp_merge")
         merge((blocks(M),), (THREADS,), (tops, totals, logsumexp, M, parts))
@@ -199,7 +198,3 @@ def _linear(epilogue: str, x, weight, others: tuple, y) -> None:
         M = y.size // N
         tile, _ = product_tiles.gemm_tile(is_host(x), is_bfloat16(x.dtype), M, N, K)
         _launch(epilogue, (), tile, x, y, M, N, 1, (x, weight, *others, M, N, K))
-
-
-def _or_nothing(bias):
-    return NOTHING if bias is None else bias

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 
-from .launching import address, blocks, empty, kernel
+from .launching import address, blocks, empty, kernel, or_null
 
 __all__ = "linear_int8_forward linear_int4_forward".split()
 
 WARPS = 4  # of a block, one for each output
 MOST_IN_Y = 65535  # blocks along y of one launch
-NOTHING = 0  # the null pointer
 
 
 def linear_int8_forward(x, words, scales, bias):
-    return _linear("linear_int8", x, words.shape[0], (words, scales, _or_nothing(bias)))
+    return _linear("linear_int8", x, words.shape[0], (words, scales, or_null(bias)))
 
 
 def linear_int4_forward(x, words, scales, zeros, bias):
-    return _linear("linear_int4", x, words.shape[0], (words, scales, _or_nothing(zeros), _or_nothing(bias)))
+    return _linear("linear_int4", x, words.shape[0], (words, scales, or_null(zeros), or_null(bias)))
 
 
 def _linear(name: str, x, N: int, weight: tuple):
@@ -29,7 +28,3 @@ def _linear(name: str, x, N: int, weight: tuple):
         run = kernel(f"{name}.cu", f"{name}<{width}>")
         run((blocks(N, WARPS), min(n, MOST_IN_Y)), (32 * WARPS,), (x, *weight, y, n, K, N))
     return y
-
-
-def _or_nothing(array):
-    return NOTHING if array is None else array
