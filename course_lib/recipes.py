@@ -169,8 +169,11 @@ BY_REWARD = {  # what is another: the rewards that are there to be hacked take s
 for _recipe in RECIPES["reference"].values():
     _recipe |= {"optimiser": "adamw", "schedule": "cosine"}
 
-# What a story says again is learned sooner where it counts more (data/lookups.py). For `small` that was tried on one seed only.
-ON_STORIES = {name: {"lookups": 30.0} for name in TWELVE}
+# What a story says again is learned sooner where it counts more (data/lookups.py).
+ON_STORIES = {
+    "small": {"lookups": 30.0, "matrix_peak": 0.006},
+    **{name: {"lookups": 30.0} for name in TWELVE},
+}
 # A text, unlike the stories, is short as a rule: it is read many times over, and learned by heart without dropout.
 ON_TEXT = {"dropout": 0.1}
 # These multiply in bfloat16 where that is faster; the matrices of the others are tiny.

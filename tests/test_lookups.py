@@ -94,10 +94,11 @@ def test_a_text_without_documents_and_a_number_that_makes_no_sense_get_a_sentenc
             recipes.settings("small", **wrong)
 
 
-def test_the_recipe_of_the_large_models_counts_them_on_stories_and_nowhere_else():
-    assert recipes.settings("12m").lookups == recipes.settings("hybrid-12m").lookups == 30.0
+@pytest.mark.parametrize("preset", ["small", "12m", "hybrid-12m"])
+def test_recipes_count_them_on_stories_and_nowhere_else(preset):
+    assert recipes.settings(preset).lookups == 30.0
     others = ({"corpus": "shakespeare"}, {"text": "a.txt"}, {"recipe": "reference"}, {"start": "runs/first"})
-    assert all(recipes.settings("12m", **other).lookups == 1.0 for other in others)
+    assert all(recipes.settings(preset, **other).lookups == 1.0 for other in others)
 
 
 @pytest.mark.parametrize("device", devices.available_devices())

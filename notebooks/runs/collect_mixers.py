@@ -83,8 +83,9 @@ def main() -> None:
     for seed in args.seeds:
         for name in args.models:
             begun = time.process_time()
-            run = training.train("small", device="cpu", steps=args.steps, seed=seed, display=progress.Quiet(),
-                                 model={"layers": LAYERS, **MODELS[name]})  # fmt: skip
+            # a few hundred steps are too few to make up for what lookups cost at first
+            run = training.train("small", device="cpu", steps=args.steps, seed=seed, display=progress.Quiet(), lookups=1.0,
+                                 matrix_peak=0.012, model={"layers": LAYERS, **MODELS[name]})  # fmt: skip
             minutes = round((time.process_time() - begun) / 60, 1)
             losses = [[record["step"], round(record["val_loss"], 4)] for record in run.records if "val_loss" in record]
             figures = {"processor_minutes": minutes, "losses": losses, "probe": probe(run.model, run.tokenizer)}
