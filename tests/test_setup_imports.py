@@ -1,5 +1,6 @@
 """`from course_lib import ...` and the folders: lazy, and the same whatever was imported before."""
 
+import importlib
 import subprocess
 import sys
 
@@ -7,6 +8,7 @@ import pytest
 
 import course_lib
 from course_lib import paths
+from course_lib.cli import house
 
 
 def fresh(code: str) -> str:
@@ -55,13 +57,19 @@ def test_help_needs_nothing_heavy():
     assert loaded == "[]"
 
 
-def test_a_mistake_at_the_keyboard_is_a_sentence():
+@pytest.mark.parametrize("name", ["nothing", "versions"])  # the latter is a module that is no benchmark
+def test_a_mistake_at_the_keyboard_is_a_sentence(name):
     run = subprocess.run(
-        [sys.executable, "-m", "course_lib.cli", "bench", "nothing"], cwd=paths.ROOT, capture_output=True, text=True
+        [sys.executable, "-m", "course_lib.cli", "bench", name], cwd=paths.ROOT, capture_output=True, text=True
     )
     assert run.returncode == 1
-    assert "There is no benchmark named 'nothing'" in run.stderr
+    assert f"There is no benchmark named '{name}'" in run.stderr
     assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize("name", house.BENCHMARKS)
+def test_every_benchmark_that_is_named_is_there(name):
+    assert callable(importlib.import_module(f"course_lib.benchmarks.{name}").run)
 
 
 def test_every_process_means_the_same_cache_wherever_it_stands(tmp_path, monkeypatch):

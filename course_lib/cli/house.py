@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+BENCHMARKS = ("cpu", "busy", "tokenizer", "kernels", "gpu", "webgpu", "many", "serve")  # in course_lib/benchmarks
+
 
 def doctor(
     selftest: Annotated[bool, typer.Option("--selftest", help="Test the installation, in about a minute.")] = False,
@@ -28,19 +30,15 @@ def lab(browser: Annotated[bool, typer.Option(help="Open a browser where there i
 
 
 def bench(
-    what: Annotated[str, typer.Argument(help="cpu, busy, tokenizer, kernels, gpu, webgpu, many or serve.")],
+    what: Annotated[str, typer.Argument(help=f"{', '.join(BENCHMARKS[:-1])} or {BENCHMARKS[-1]}.")],
     part: Annotated[str, typer.Option(help="Of gpu: a, b, c, d or e; of webgpu: a, b or c.", show_default="all")] = "",
     json: Annotated[Path | None, typer.Option(help="Also write the figures to this file.")] = None,
 ) -> None:
     """Measure one part of the course on this machine against its bar."""
-    import pkgutil
     from importlib import import_module
 
-    from course_lib import benchmarks
-
-    known = sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__))
-    if what not in known:
-        raise ValueError(f"There is no benchmark named {what!r}. Choose one of: {', '.join(known)}.")
+    if what not in BENCHMARKS:
+        raise ValueError(f"There is no benchmark named {what!r}. Choose one of: {', '.join(BENCHMARKS)}.")
     if part and what not in ("gpu", "webgpu"):
         raise ValueError(f"bench {what} has no parts: leave --part out.")
     import_module(f"course_lib.benchmarks.{what}").run(json, *filter(None, [part]))
