@@ -1,6 +1,6 @@
 # make lab                opens the course                make train   trains a small model (PRESET=12m: the big one)
 # make test               checks everything               make bench   measures this machine
-# make test-fast          most of it in 3 minutes         make clean   removes what the set-up made
+# make test-fast          most of it, in less time        make clean   removes what the set-up made
 # make prove              shows what the kernels do on an NVIDIA card, in 20 minutes at most
 # Options: COMPILER=zig brings a C++ compiler by pip; PEERS=1 compares with PyTorch too; PYTHON=... chooses the Python.
 # Written for GNU make 3.81, the one that macOS has.
