@@ -101,6 +101,13 @@ def test_recipes_count_them_on_stories_and_nowhere_else(preset):
     assert all(recipes.settings(preset, **other).lookups == 1.0 for other in others)
 
 
+def test_small_has_half_the_rate_of_muon_where_it_counts_them_and_its_own_for_other_texts():
+    rates = [
+        recipes.settings("small", **given).matrix_peak for given in ({}, {"corpus": "shakespeare"}, {"text": "a.txt"})
+    ]
+    assert rates[1] == rates[2] == recipes.LARGE_RECIPE["matrix_peak"] == 2 * rates[0]
+
+
 @pytest.mark.parametrize("device", devices.available_devices())
 def test_weights_scale_the_gradient_of_each_row_and_not_the_loss(device):
     rng = np.random.default_rng(0)
