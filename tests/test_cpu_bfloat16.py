@@ -24,6 +24,7 @@ SHAPES = [
     (5, 513, 300),
     (200, 257, 40),
     (290, 801, 170),
+    (40, 1700, 70),
 ]
 WITHOUT = ("-U__AVX512BF16__", "-U__ARM_FEATURE_BF16_VECTOR_ARITHMETIC")
 BUILDS = {"as compiled": (), "without tiles": ("-U__AMX_BF16__",), "without the instruction": WITHOUT}

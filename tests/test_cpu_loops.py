@@ -190,6 +190,8 @@ def test_a_product_in_float32_keeps_all_24_bits_and_what_is_not_finite():
     a[3, 4], a[5, 6] = np.inf, np.nan
     got = table.matmul(a, b)
     assert (got[3] == np.inf).all() and np.isnan(got[5]).all() and np.isfinite(np.delete(got, (3, 5), 0)).all()
+    got = table.matmul(b, a)
+    assert (got[:, 4] == np.inf).all() and np.isnan(got[:, 6]).all() and np.isfinite(np.delete(got, (4, 6), 1)).all()
     largest = np.full((520, 520), np.finfo("float32").max)
     assert (table.matmul(largest, one) == largest).all()
 

@@ -2,7 +2,7 @@
 
     python notebooks/runs/collect_requests.py runs/small runs/small-chat ...
 
-The first is the run that the others began from. Writes requests.json.
+The first is the run that the others began from. Writes requests.json; what stands there of other presets stays.
 """
 
 import argparse
@@ -40,6 +40,7 @@ def judged(where: Path, start: Path) -> dict:
     with no_grad():
         plain = corpus.validation.head(64).mean_loss(lambda idx, targets: model.loss(idx, targets).item(), 16)
     return {
+        "preset": facts["settings"]["preset"],
         "steps": facts["step"] if where != start else 0,
         "seed": facts["settings"]["seed"],
         "all": mean(requests.obeyed(*pair) for pair in zip(asked, answers, strict=True)),
@@ -66,6 +67,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("runs", type=Path, nargs="+")
     given = parser.parse_args()
-    lines = [json.dumps(judged(where, given.runs[0])) for where in given.runs]
-    (Path(__file__).parent / "requests.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
+    rows = [judged(where, given.runs[0]) for where in given.runs]
+    to = Path(__file__).parent / "requests.json"
+    kept = [one for one in json.loads(to.read_text()) if one["preset"] != rows[0]["preset"]]
+    lines = [json.dumps(one) for one in kept + rows]
+    to.write_text("[\n" + ",\n".join(lines) + "\n]\n")
     print("\n".join(lines))

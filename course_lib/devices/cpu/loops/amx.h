@@ -22,7 +22,8 @@ namespace amx {
 constexpr long SIDE = 16;           // rows of a tile, and pairs or sums in one of them
 constexpr long TILE = SIDE * SIDE;  // pairs of a packed tile: 1 KB; its parts follow one another, then the next along k
 constexpr long DEPTH = 48;          // tiles of K, times parts, before C is written: measured, less costs more
-constexpr long BLOCK_N = 128, BLOCK_M = 64;  // of C, for one thread
+constexpr long BLOCK_N = 128, BLOCK_M = 64;  // rows of C for one thread, columns of B
+constexpr long PIECES = 8;                   // fewer, and several cores would not share them evenly
 
 typedef uint32_t Pair;
 typedef Pair Pairs __attribute__((vector_size(64)));
@@ -41,75 +42,85 @@ struct alignas(64) Shapes {  // of the eight registers: all are whole tiles
 
 inline __mmask16 first(long count) { return __mmask16(count >= SIDE ? 0xffff : count > 0 ? (1u << count) - 1 : 0); }
 
-// The upper halves of the next part of x, which keeps the rest: rounded if it is the only part, else cut off, which is exact.
-template <long PARTS> inline __m512 take(__m512 &x) {
-    const __m512 part = (__m512)_mm512_and_si512((__m512i)x, _mm512_set1_epi32(int(0xffff0000)));
-    x = _mm512_sub_ps(x, part);
-    return part;
-}
-template <> inline __m512 take<1>(__m512 &x) { return x; }
+// Which of 64 words become the 32 of a vector of bfloat16: of numbers 0 .. 15 in one vector and 16 .. 31 in another, each of
+// `words` words of which the last counts. PAIRED: 0 beside 16, 1 beside 17, as pairs in columns want them.
+template <bool PAIRED, int words> struct Order {
+    alignas(64) uint16_t from[2 * SIDE] = {};
+    constexpr Order() {
+        for (int i = 0; i < 2 * SIDE; i++) from[i] = words * (PAIRED ? i % 2 * SIDE + i / 2 : i) + words - 1;
+    }
+};
 
-// A strip of tiles along K, each from 32 vectors: load(k tile, row, first or second half). Says whether all was finite.
-template <long PARTS, class Load, class Join> bool pack_tile(Pair *to, bool turn, long rows, Load load, Join join) {
-    Pairs squares[PARTS][SIDE] = {};
-    __m512 rest{};  // 0 while all is finite: infinity less itself is NaN
+// The next part of x and y, which keep the rest: rounded if it is the only part, else the upper halves as they are.
+template <long PARTS, bool PAIRED> inline Pairs take(__m512 &x, __m512 &y) {
+    static constexpr Order<PAIRED, PARTS == 1 ? 1 : 2> order;
+    const __m512i from = _mm512_load_si512(order.from);
+    if (PARTS == 1) return (Pairs)_mm512_permutexvar_epi16(from, (__m512i)_mm512_cvtne2ps_pbh(y, x));
+    const __m512i upper = _mm512_set1_epi32(int(0xffff0000)), part = _mm512_permutex2var_epi16((__m512i)x, from, (__m512i)y);
+    x = _mm512_sub_ps(x, (__m512)_mm512_and_si512((__m512i)x, upper));  // exact
+    y = _mm512_sub_ps(y, (__m512)_mm512_and_si512((__m512i)y, upper));
+    return (Pairs)part;
+}
+
+// One tile of `rows` rows, from two vectors each: load(row, first or second). Says whether all is finite (of three parts only).
+template <long PARTS, bool PAIRED, class Load> inline bool pack_tile(Pair *to, bool turn, long rows, Load load) {
+    Pairs tile[PARTS][SIDE] = {};
+    __m512 rest{};  // infinity less itself is NaN
     for (long i = 0; i < rows; i++) {
         __m512 x = load(i, 0), y = load(i, 1);
-        if (PARTS > 1) rest = _mm512_or_ps(rest, _mm512_or_ps(_mm512_sub_ps(x, x), _mm512_sub_ps(y, y)));
-        for (long part = 0; part < PARTS; part++) {
-            const __m512 left = take<PARTS>(x), right = take<PARTS>(y);
-            squares[part][i] = join((__m512i)_mm512_cvtne2ps_pbh(right, left));
-        }
+        for (long part = 0; part < PARTS; part++) tile[part][i] = take<PARTS, PAIRED>(x, y);
+        if (PARTS > 1) rest = _mm512_add_ps(rest, _mm512_add_ps(x, y));
     }
     for (long part = 0; part < PARTS; part++)
-        if (turn) transpose<SIDE / 2>(squares[part]);
-    std::memcpy(to, squares, sizeof squares);
+        if (turn) transpose<SIDE / 2>(tile[part]);
+    std::memcpy(to, tile, sizeof tile);
     return _mm512_cmp_ps_mask(rest, rest, _CMP_UNORD_Q) == 0;
 }
 
-// Tiles of x (count, K), whose pairs are neighbours in a row: a tile is 16 rows of 16 pairs. `turn` exchanges its sides.
-// Zeros fill the tiles at the edges. Says whether all numbers are finite (of three parts only).
-template <long PARTS> bool pack_rows_of_pairs(const float *x, long count, long K, Pair *tiles, bool turn) {
-    const long across = pieces_of(K, 2 * SIDE);
-    std::atomic<bool> finite{true};
-    parallel_for(pieces_of(count, SIDE), [=, &finite](long strip) {
-        const long start = strip * SIDE;
-        for (long at = 0; at < across; at++) {
-            const float *from = x + start * K + at * 2 * SIDE;
-            const __mmask16 lanes[2] = {first(K - at * 2 * SIDE), first(K - at * 2 * SIDE - SIDE)};
-            const bool fine = pack_tile<PARTS>(
-                tiles + (strip * across + at) * PARTS * TILE, turn, std::min(SIDE, count - start),
-                [=](long i, long half) { return _mm512_maskz_loadu_ps(lanes[half], from + i * K + half * SIDE); },
-                [](__m512i pairs) { return (Pairs)pairs; });
-            if (!fine) finite = false;
+// Tiles of x (count, K), rows `stride` apart, whose pairs are neighbours in a row: a tile is 16 rows of 16 pairs, and `line` pairs
+// lie between a strip of tiles and the next. `turn` exchanges the sides of a tile. Zeros fill those at the edges.
+template <long PARTS>
+bool pack_rows_of_pairs(const float *x, long stride, long count, long K, Pair *tiles, long line, bool turn) {
+    bool finite = true;
+    for (long start = 0; start < count; start += SIDE)
+        for (long k = 0; k < K; k += 2 * SIDE) {
+            const float *from = x + start * stride + k;
+            const __mmask16 lanes[2] = {first(K - k), first(K - k - SIDE)};
+            finite &= pack_tile<PARTS, false>(
+                tiles + start / SIDE * line + k / (2 * SIDE) * PARTS * TILE, turn, std::min(SIDE, count - start),
+                [=](long i, long half) { return _mm512_maskz_loadu_ps(lanes[half], from + i * stride + half * SIDE); });
         }
-    });
     return finite;
 }
 
 // The same of x (K, count), whose pairs are neighbours in a column: a tile is 16 pairs of rows by 16 columns.
-template <long PARTS> bool pack_columns_of_pairs(const float *x, long count, long K, Pair *tiles, bool turn) {
-    const long across = pieces_of(K, 2 * SIDE);
-    std::atomic<bool> finite{true};
-    parallel_for(across, [=, &finite](long at) {
-        const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8,  //
-                                               23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-        const long k = at * 2 * SIDE, rows = std::min(2 * SIDE, K - k);
+template <long PARTS>
+bool pack_columns_of_pairs(const float *x, long stride, long count, long K, Pair *tiles, long line, bool turn) {
+    bool finite = true;
+    for (long k = 0; k < K; k += 2 * SIDE)
         for (long start = 0; start < count; start += SIDE) {
-            const float *from = x + k * count + start;
+            const float *from = x + k * stride + start;
+            const long rows = std::min(2 * SIDE, K - k);
             const __mmask16 lanes = first(count - start);
-            const bool fine = pack_tile<PARTS>(
-                tiles + (start / SIDE * across + at) * PARTS * TILE, turn, (rows + 1) / 2,
-                [=](long i, long half) {
+            finite &= pack_tile<PARTS, true>(
+                tiles + start / SIDE * line + k / (2 * SIDE) * PARTS * TILE, turn, (rows + 1) / 2, [=](long i, long half) {
                     const long row = 2 * i + half;
-                    return row < rows ? _mm512_maskz_loadu_ps(lanes, from + row * count) : __m512{};
-                },
-                [=](__m512i pairs) { return (Pairs)_mm512_permutexvar_epi16(order, pairs); });
-            if (!fine) finite = false;
+                    return row < rows ? _mm512_maskz_loadu_ps(lanes, from + row * stride) : __m512{};
+                });
         }
-    });
     return finite;
 }
+
+// A matrix with numbers (count, K), rows `stride` apart, or with its pairs in columns (K, count).
+struct Operand {
+    const float *x;
+    long stride;
+    bool in_columns;
+    template <long PARTS> bool pack(long start, long count, long k, long K, Pair *tiles, long line, bool turn) const {
+        if (in_columns) return pack_columns_of_pairs<PARTS>(x + k * stride + start, stride, count, K, tiles, line, turn);
+        return pack_rows_of_pairs<PARTS>(x + start * stride + k, stride, count, K, tiles, line, turn);
+    }
+};
 
 // C's block of 2 x 2 tiles, `stride` floats from row to row = or += `count` tiles of A's two strips times B's.
 template <long PARTS>
@@ -146,41 +157,54 @@ void block(bool add, long count, const Pair *a0, const Pair *a1, const Pair *b0,
     _tile_stored(3, below + SIDE, bytes);
 }
 
-// C (N, M) = A B, each of A and B as it is or transposed. Of three parts: false, and C is untouched, if not all are finite.
+// C (N, M) = A B, each of A and B as it is or transposed. Of three parts: false if not all are finite, and C is to be done again.
+//
+// B is packed once, for all threads; A by who needs it, a block of rows and of K that stays in the L2 cache.
 template <long PARTS>
 bool product(bool transpose_a, bool transpose_b, const float *a, const float *b, float *c, long N, long K, long M) {
+    const Operand left{a, transpose_a ? N : K, transpose_a}, right{b, transpose_b ? K : M, !transpose_b};
     const long deep = pieces_of(K, 2 * SIDE), line = deep * PARTS * TILE;  // tiles, pairs of a strip
-    const long strips = padded(pieces_of(N, SIDE), 2), columns = padded(pieces_of(M, SIDE), 2);
-    Pair *of_a = scratch<Pair>((strips + columns) * line), *of_b = of_a + strips * line;
-    const auto pack_a = transpose_a ? pack_columns_of_pairs<PARTS> : pack_rows_of_pairs<PARTS>;
-    const auto pack_b = transpose_b ? pack_rows_of_pairs<PARTS> : pack_columns_of_pairs<PARTS>;
-    if (!pack_a(a, N, K, of_a, transpose_a) || !pack_b(b, M, K, of_b, transpose_b)) return false;
-    const long across = pieces_of(M, BLOCK_M), depth = pieces_of(deep, pieces_of(deep, DEPTH / PARTS));
-    parallel_for(pieces_of(N, BLOCK_N) * across, [=](long piece) {
+    const long depth = pieces_of(deep, pieces_of(deep, DEPTH / PARTS)), a_line = depth * PARTS * TILE;
+    Pair *of_b = scratch<Pair>(padded(pieces_of(M, SIDE), 2) * line);
+    std::atomic<bool> finite{true};
+    const bool by_k = right.in_columns;  // as the numbers lie in memory
+    parallel_ranges(by_k ? K : M, by_k ? 2 * SIDE : BLOCK_M, [=, &finite](long start, long stop) {
+        const long m = by_k ? 0 : start, k = by_k ? start : 0, columns = by_k ? M : stop - start, rows = by_k ? stop - start : K;
+        Pair *to = of_b + m / SIDE * line + k / (2 * SIDE) * PARTS * TILE;
+        if (!right.pack<PARTS>(m, columns, k, rows, to, line, transpose_b)) finite = false;
+    });
+    const long strips = pieces_of(N, BLOCK_N), groups = std::min(pieces_of(PIECES, strips), pieces_of(M, 4 * BLOCK_M));
+    const long width = padded(pieces_of(M, groups), BLOCK_M);
+    parallel_for(finite ? strips * groups : 0, [=, &finite](long piece) {
         const Shapes shapes;
         _tile_loadconfig(&shapes);
-        const long n0 = piece / across * BLOCK_N, m0 = piece % across * BLOCK_M;
-        const long n1 = std::min(N, n0 + BLOCK_N), m1 = std::min(M, m0 + BLOCK_M);
-        for (long k = 0; k < deep; k += depth)
+        const long n0 = piece / groups * BLOCK_N, m0 = piece % groups * width;
+        const long n1 = std::min(N, n0 + BLOCK_N), m1 = std::min(M, m0 + width);
+        Pair *rows = scratch<Pair, 1>(BLOCK_N / SIDE * a_line);
+        for (long k = 0; k < deep; k += depth) {
+            const long count = std::min(depth, deep - k), start = k * 2 * SIDE;
+            if (!left.pack<PARTS>(n0, n1 - n0, start, std::min(K - start, count * 2 * SIDE), rows, a_line, transpose_a))
+                finite = false;
             for (long m = m0; m < m1; m += 2 * SIDE)
                 for (long n = n0; n < n1; n += 2 * SIDE) {
-                    const Pair *a0 = of_a + n / SIDE * line + k * PARTS * TILE;
-                    const Pair *b0 = of_b + m / SIDE * line + k * PARTS * TILE;
-                    const long count = std::min(depth, deep - k), height = N - n, width = M - m;
+                    const Pair *a0 = rows + (n - n0) / SIDE * a_line, *b0 = of_b + m / SIDE * line + k * PARTS * TILE;
+                    const long height = N - n, wide = M - m;
                     float *to = c + n * M + m;
-                    if (height >= 2 * SIDE && width >= 2 * SIDE) {
-                        block<PARTS>(k, count, a0, a0 + line, b0, b0 + line, to, M);
+                    if (height >= 2 * SIDE && wide >= 2 * SIDE) {
+                        ask_to_write(to, M, 2 * SIDE, 2 * SIDE);
+                        block<PARTS>(k, count, a0, a0 + a_line, b0, b0 + line, to, M);
                         continue;
                     }
                     alignas(64) float edge[4 * TILE];  // a block that juts out of C
-                    const long rows = std::min(2 * SIDE, height), cells = std::min(2 * SIDE, width);
-                    for (long i = 0; k && i < rows; i++) std::copy_n(to + i * M, cells, edge + i * 2 * SIDE);
-                    block<PARTS>(k, count, a0, a0 + line, b0, b0 + line, edge, 2 * SIDE);
-                    for (long i = 0; i < rows; i++) std::copy_n(edge + i * 2 * SIDE, cells, to + i * M);
+                    const long high = std::min(2 * SIDE, height), cells = std::min(2 * SIDE, wide);
+                    for (long i = 0; k && i < high; i++) std::copy_n(to + i * M, cells, edge + i * 2 * SIDE);
+                    block<PARTS>(k, count, a0, a0 + a_line, b0, b0 + line, edge, 2 * SIDE);
+                    for (long i = 0; i < high; i++) std::copy_n(edge + i * 2 * SIDE, cells, to + i * M);
                 }
+        }
         _tile_release();
     });
-    return true;
+    return finite;
 }
 
 }  // namespace amx
