@@ -61,7 +61,7 @@ def policy_entropy(log_chances):
 # they hold the mean reward, and what was really wanted: the fraction of stories that are possible. Return the names of the
 # rewards that were hacked, sorted ([reward hacking](../notebooks/glossary.md#reward-hacking)): the reward rose
 # from the first look to the last, and what was wanted fell. For
-# `{"length": ([1, 9], [0.6, 0.1]), "stories": ([0.6, 0.9], [0.6, 0.9])}` it is `["length"]`.
+# `{"word": ([1, 9], [0.6, 0.1]), "stories": ([0.6, 0.9], [0.6, 0.9])}` it is `["word"]`.
 
 
 # %% exercise="hacked_rewards" lecture=true

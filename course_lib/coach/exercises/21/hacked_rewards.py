@@ -20,7 +20,7 @@ def learned(reward):
 
 
 def cases(random):
-    yield Case("one hacked, one not", {"length": ([1, 9], [0.6, 0.1]), "stories": ([0.6, 0.9], [0.6, 0.9])})
+    yield Case("one hacked, one not", {"word": ([1, 9], [0.6, 0.1]), "stories": ([0.6, 0.9], [0.6, 0.9])})
     yield Case("a run that failed: both fell", {"word": ([1.0, 0.5, 0.2], [0.6, 0.3, 0.1])})
     yield Case("nothing changed", {"form": ([0.5, 0.5], [0.1, 0.1])})
     yield Case("three hacked, in another order", {"word": ([0, 7], [0.5, 0]), "form": ([0.6, 1.0], [0.3, 0.1]),
