@@ -2,7 +2,7 @@
 # # 12 Optimiser and memory: exercises
 #
 # The lecture: [12 Optimiser and memory](../notebooks/12_optimiser_and_memory.ipynb). There you built Lion. Here you write
-# AdamW, which the model of the course trains with.
+# AdamW, which trains the model of the course, alone or beside another optimiser (chapter 15).
 
 # %% [markdown]
 # ## Which array is mine?
@@ -122,7 +122,7 @@ __global__ void adamw_single_tensor(float* p, const float* g, float* m, float* v
 # gradients, or null: every gradient is multiplied by min(1, max_norm / (norm[0] + 1e-6)), or by 1 if there is none; and
 # `arrays.copy[k]`, an array in bfloat16, or null: the new parameter is rounded and written to it by
 # `__float2bfloat16(number)`. (A null pointer counts as false: `if (norm)`. `__grid_constant__` lets all threads read the list
-# without a copy of their own.) This kernel ends every training step of the model.
+# without a copy of their own.) This kernel runs in every training step of the model.
 
 # %% exercise="adamw_step"
 # given kernels/adamw.cu arrays
