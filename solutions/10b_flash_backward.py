@@ -92,7 +92,7 @@ __global__ void weight_received(const float* scores, const float* logsumexp, flo
 # %% [markdown]
 # ## 1. What every row's average is
 #
-# The first of the three kernels that the course trains with. `dy` and `y` are (B, T, H, d). For each query of each head, write
+# The first of the three kernels that the course trains with in float32. `dy` and `y` are (B, T, H, d). For each query of each head, write
 # delta, the sum over the d numbers of dy times y. But `delta` is **(B, H, T)**: the kernels that read it want the rows of one
 # head side by side.
 #
