@@ -24,8 +24,8 @@ def bfloat16_gap(x):
 # for each column, in blocks of 32. For dY `[[1, 2], [3, 4]]`, y becomes `[4, 6]`. The kernel is right for a few rows, and wrong
 # for many. Run the cell: how many rows does it take?
 #
-# `__bfloat162float(b)` makes a float of a bfloat16, and `__float2bfloat16(f)` rounds a float to one. (The layers of the course add
-# up theirs in float32, in parts.)
+# `__bfloat162float(b)` makes a float of a bfloat16, and `__float2bfloat16(f)` rounds a float to one. (The layers of the course
+# add up theirs in float32, in parts.)
 
 # %% exercise="bias_gradient" lecture=true
 r"""

@@ -55,8 +55,8 @@ __global__ void masked_scores(const float* x, const float* w, float* y, float sc
 # ## A norm with a bias waits
 #
 # LayerNorm adds a bias after the gain. Let each row of `x` have the mean 0 already: then `normed = x * r * gain + bias`. The
-# product with `W`, of shape (N, K), can still come first. Return `folded` (N, K) and `shift` (N,), such that `normed @ W.T` is `r * (x @ folded.T) + shift` for every x and r.
-# Here `x` is (M, K), `r` is (M, 1), and `gain` and `bias` are (K,).
+# product with `W`, of shape (N, K), can still come first. Return `folded` (N, K) and `shift` (N,), such that `normed @ W.T` is
+# `r * (x @ folded.T) + shift` for every x and r. Here `x` is (M, K), `r` is (M, 1), and `gain` and `bias` are (K,).
 
 
 # %% exercise="fold_norm" lecture=true

@@ -142,10 +142,10 @@ __global__ void half_warp_max(const float* x, float* y) {
 # %% [markdown]
 # ## 2. Four lanes share a row
 #
-# This is the kernel that the course trains with in float32. The lecture printed its loop without the middle, and you write the middle. A
-# group of four lanes (`LANES`) owns `ROWS` queries. Of each tile of keys a lane takes `KEYS`, so for its
-# query r it has the scores `score[r][0]` to `score[r][KEYS - 1]`, and masked ones are `-INFINITY`. Of the output of that
-# query it keeps `C` numbers, `out[r][...]`. For each r:
+# This is the kernel that the course trains with in float32. The lecture printed its loop without the middle, and you write the
+# middle. A group of four lanes (`LANES`) owns `ROWS` queries. Of each tile of keys a lane takes `KEYS`, so for its query r it
+# has the scores `score[r][0]` to `score[r][KEYS - 1]`, and masked ones are `-INFINITY`. Of the output of that query it keeps
+# `C` numbers, `out[r][...]`. For each r:
 #
 # - `m[r]` is the running maximum of the *whole* row, the same in all four lanes. `warp_max<LANES>(x)` gives the largest x
 #   of the four to all of them.

@@ -92,9 +92,9 @@ __global__ void weight_received(const float* scores, const float* logsumexp, flo
 # %% [markdown]
 # ## 1. What every row's average is
 #
-# The first of the three kernels that the course trains with in float32. `dy` and `y` are (B, T, H, d). For each query of each head, write
-# delta, the sum over the d numbers of dy times y. But `delta` is **(B, H, T)**: the kernels that read it want the rows of one
-# head side by side.
+# The first of the three kernels that the course trains with in float32. `dy` and `y` are (B, T, H, d). For each query of each
+# head, write delta, the sum over the d numbers of dy times y. But `delta` is **(B, H, T)**: the kernels that read it want the
+# rows of one head side by side.
 #
 # Eight lanes work on one row, so that neighbouring lanes read neighbouring numbers: thread i of the grid is lane `i % 8` of
 # row `i / 8`. The last block may have lanes without a row. `warp_sum<8>(x)` gives the sum over eight neighbouring lanes to
