@@ -270,8 +270,8 @@ def see_weighted(m, l, total, x, value):
 # `own.load(row, S, -INFINITY)` reads the first S numbers of a row (beyond them it holds -INFINITY; if you load fewer than S, the
 # last pack of N may also hold numbers that come after them), `own.store(row, S)` writes them, `own[e]` is the thread's e-th
 # number, from 0 to COUNT - 1, and `own.column(e)` is the index of its column. `visible(row, S, T)` says how many columns a row
-# sees; in all others y is 0. (`__launch_bounds__(THREADS)` promises the compiler how many threads a block has.) The model's
-# probabilities over the vocabulary come from this kernel.
+# sees; in all others y is 0. (`__launch_bounds__(THREADS)` promises the compiler how many threads a block has.) It is the
+# kernel behind the `softmax` of the library.
 
 # %% exercise="softmax_forward"
 # given kernels/softmax.cu visible
