@@ -353,7 +353,10 @@ def test_what_chapter_21_says_of_readers_with_lookups():
             json.loads((FOLDER / "runs" / "reward" / f"{name}{seed}" / "judged.json").read_text())
             for name in ("lookups", "lookups-facts")
         )
-        assert after[0]["possible"] > max(0.92, before[0]["possible"]) and after[1]["possible"] > before[1]["possible"] + 0.2
+        assert (
+            after[0]["possible"] > max(0.92, before[0]["possible"])
+            and after[1]["possible"] > before[1]["possible"] + 0.2
+        )
         for one in after:
             assert one["words"] / one["true_words"] > 0.75
             for plot, chance in diversity.plot_chances().items():

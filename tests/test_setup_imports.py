@@ -1,6 +1,7 @@
 """`from course_lib import ...` and the folders: lazy, and the same whatever was imported before."""
 
 import importlib
+import importlib.util
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import pytest
 
 import course_lib
 from course_lib import paths
-from course_lib.cli import house
+from course_lib.cli import house, models, site
 
 
 def fresh(code: str) -> str:
@@ -79,3 +80,10 @@ def test_every_process_means_the_same_cache_wherever_it_stands(tmp_path, monkeyp
     assert paths.cache("native") == tmp_path / "kept" / "native"
     monkeypatch.setenv("COURSE_CACHE", str(tmp_path / "elsewhere"))
     assert paths.cache("native") == tmp_path / "elsewhere" / "native"
+
+
+@pytest.mark.parametrize(("make", "extra"), [(site.build, "site"), (lambda: models.serve_api("runs/small"), "serve")])
+def test_what_needs_packages_of_an_extra_says_how_to_get_them(make, extra, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(RuntimeError, match=rf"not here: .*pip install .*\[{extra}\]"):
+        make()

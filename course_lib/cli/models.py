@@ -239,7 +239,7 @@ def serve_api(
         int | None, typer.Option(help="Pages of 8 tokens in the cache.", show_default="what the texts can fill")
     ] = None,
     cache: Annotated[
-        str, typer.Option(help="Keys and values as float, or as int8 in a quarter of the memory.")
+        str, typer.Option(help="Keys and values as float, or as int8 in little more than a quarter of the memory.")
     ] = "float",
     draft: Annotated[
         str | None,
