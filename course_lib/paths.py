@@ -2,13 +2,14 @@
 
 Promises: `ROOT` is the folder that was cloned; `cache(name)` is an existing folder for what can be made again, and what is made
 there within `alone(name)` is made by one process at a time; a file that `write_whole` writes is never seen half written;
-`pip_command` says how to add to what is installed.
+`pip_command` says how to add to what is installed, and `require` that something must be.
 Limit: notebooks, exercises and what judges them need the clone. Installed without it (`pip install .`), the library works, with
 its kernels inside it and its cache where the system keeps such things.
 """
 
 import contextlib
 import hashlib
+import importlib.util
 import os
 import shlex
 import sys
@@ -61,6 +62,12 @@ def pip_command(extra: str) -> str:
     """How to install an extra of pyproject.toml, typed in the course's folder."""
     python = ".venv/bin/python" if Path(sys.prefix) == VENV else shlex.quote(sys.executable)
     return f"{python} -m pip install -e '.[{extra}]'"
+
+
+def require(extra: str, packages: tuple[str, ...], what: str) -> None:
+    """Raise RuntimeError if what is done next needs packages of an extra that are not here; nothing is imported."""
+    if any(importlib.util.find_spec(name) is None for name in packages):
+        raise RuntimeError(f"{what} needs packages that are not here: {pip_command(extra)}")
 
 
 def kept(folder: Path, name: str, content: str) -> Path:

@@ -253,13 +253,10 @@ def serve_api(
     mine: Annotated[bool, typer.Option("--mine", help="With your passed answers in place of ours.")] = False,
 ) -> None:
     """Serve a trained model over HTTP, to OpenAI's clients; Ctrl-C stops it."""
-    import importlib.util
-
     from course_lib import training
-    from course_lib.paths import pip_command
+    from course_lib.paths import require
 
-    if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
-        raise RuntimeError(f"Serving over HTTP needs two packages that are not here: {pip_command('serve')}")
+    require("serve", ("starlette", "uvicorn"), "Serving over HTTP")
     from course_lib.serving import server
 
     if mine:

@@ -16,12 +16,9 @@ def build(
     compiler: Annotated[bool, typer.Option(help="With what compiles CUDA C++ in the page.")] = True,
 ) -> None:
     """Build the web edition: static files for any host."""
-    import importlib.util
+    from course_lib.paths import require
 
-    from course_lib.paths import pip_command
-
-    if any(importlib.util.find_spec(name) is None for name in ("sphinx", "furo", "myst_nb")):
-        raise RuntimeError(f"Building the site needs packages that are not here: {pip_command('site')}")
+    require("site", ("sphinx", "furo", "myst_nb"), "Building the site")
     from course_lib.site import build
 
     build.build(out, run, repository, compiler)

@@ -10,7 +10,7 @@ import time
 from importlib.util import find_spec
 from typing import Any
 
-from course_lib.paths import ROOT, pip_command
+from course_lib.paths import ROOT, require
 
 MOST_WORKERS = 8  # each with memory of its own on the card
 PLUGIN = ["-p", "course_lib.benchmarks.gpu.on_card"]
@@ -40,8 +40,7 @@ def _pytest(words: list[str]) -> dict[str, Any]:
     """One run. Raises RuntimeError with what to do where the packages of the tests are not installed.
 
     The result: how many passed, failed and were skipped, which failed, and how many launches were on the card."""
-    if missing := [name for name in ("pytest", "hypothesis") if find_spec(name) is None]:
-        raise RuntimeError(f"The tests need {' and '.join(missing)}: {pip_command('test')}")
+    require("test", ("pytest", "hypothesis"), "Running the tests")
     began = time.monotonic()
     many = ["-p", "xdist.plugin", "-n", str(min(MOST_WORKERS, os.cpu_count() or 1))] if find_spec("xdist") else []
     command = [sys.executable, "-m", "pytest", "-q", "--no-header", *many, *words]

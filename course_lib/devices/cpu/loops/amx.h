@@ -23,7 +23,7 @@ constexpr long SIDE = 16;           // rows of a tile, and pairs or sums in one 
 constexpr long TILE = SIDE * SIDE;  // pairs of a packed tile: 1 KB; its parts follow one another, then the next along k
 constexpr long DEPTH = 48;          // tiles of K, times parts, before C is written: measured, less costs more
 constexpr long BLOCK_N = 128, BLOCK_M = 64;  // rows of C for one thread, columns of B
-constexpr long PIECES = 8;                   // fewer, and several cores would not share them evenly
+constexpr long PIECES = 8;                   // at least, for several cores; more would cut A into parts more often
 
 typedef uint32_t Pair;
 typedef Pair Pairs __attribute__((vector_size(64)));
@@ -42,8 +42,8 @@ struct alignas(64) Shapes {  // of the eight registers: all are whole tiles
 
 inline __mmask16 first(long count) { return __mmask16(count >= SIDE ? 0xffff : count > 0 ? (1u << count) - 1 : 0); }
 
-// Which of 64 words become the 32 of a vector of bfloat16: of numbers 0 .. 15 in one vector and 16 .. 31 in another, each of
-// `words` words of which the last counts. PAIRED: 0 beside 16, 1 beside 17, as pairs in columns want them.
+// Which words, of 16 bits, become the 32 of a vector of bfloat16: those of numbers 0 .. 31 in a row, or, PAIRED, of 0 beside 16, 1
+// beside 17 and so on, as pairs in columns want them. A number has one or two words, and the last is taken.
 template <bool PAIRED, int words> struct Order {
     alignas(64) uint16_t from[2 * SIDE] = {};
     constexpr Order() {
