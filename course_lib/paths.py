@@ -66,8 +66,8 @@ def pip_command(extra: str) -> str:
 
 def require(extra: str, packages: tuple[str, ...], what: str) -> None:
     """Raise RuntimeError if what is done next needs packages of an extra that are not here; nothing is imported."""
-    if any(importlib.util.find_spec(name) is None for name in packages):
-        raise RuntimeError(f"{what} needs packages that are not here: {pip_command(extra)}")
+    if missing := [name for name in packages if importlib.util.find_spec(name) is None]:
+        raise RuntimeError(f"{what} needs {', '.join(missing)}, not installed here: {pip_command(extra)}")
 
 
 def kept(folder: Path, name: str, content: str) -> Path:

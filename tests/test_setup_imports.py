@@ -9,6 +9,7 @@ import pytest
 
 import course_lib
 from course_lib import paths
+from course_lib.benchmarks.gpu import kernel_tests
 from course_lib.cli import house, models, site
 
 
@@ -82,8 +83,15 @@ def test_every_process_means_the_same_cache_wherever_it_stands(tmp_path, monkeyp
     assert paths.cache("native") == tmp_path / "elsewhere" / "native"
 
 
-@pytest.mark.parametrize(("make", "extra"), [(site.build, "site"), (lambda: models.serve_api("runs/small"), "serve")])
-def test_what_needs_packages_of_an_extra_says_how_to_get_them(make, extra, monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(RuntimeError, match=rf"not here: .*pip install .*\[{extra}\]"):
+@pytest.mark.parametrize(
+    ("make", "missing", "extra"),
+    [
+        (site.build, "furo", "site"),
+        (lambda: models.serve_api("runs/small"), "uvicorn", "serve"),
+        (lambda: kernel_tests.ops("simulator"), "hypothesis", "test"),
+    ],
+)
+def test_what_needs_packages_of_an_extra_says_which_and_how_to_get_them(make, missing, extra, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else name)
+    with pytest.raises(RuntimeError, match=rf"needs {missing}, not installed here: .*pip install .*\[{extra}\]"):
         make()
