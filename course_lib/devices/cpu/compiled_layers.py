@@ -15,8 +15,8 @@ __all__ = """
     gelu_forward gelu_backward bias_gelu_forward bias_gelu_backward swiglu_forward swiglu_backward
     layernorm_forward residual_layernorm_forward rmsnorm_forward layernorm_backward
     residual_layernorm_backward rmsnorm_backward linear_forward linear_backward softmax_forward
-    softmax_backward rope_forward rope_backward attention_forward attention_backward paged_attention_forward
-    paged_attention_int8_forward
+    softmax_backward rope_forward rope_backward attention_forward attention_backward cache_attention
+    paged_attention_forward paged_attention_int8_forward
     dropout_forward dropout_backward
 """.split()
 
@@ -184,6 +184,14 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
     found = pointers(dy, q, k, v, y, logsumexp, dq, dk, dv)
     loops.attention_backward(WIDE[q.dtype], *found, B, T, S, H, G, D, causal)
     return dq, dk, dv
+
+
+def cache_attention(q, k_cache, v_cache, length):
+    """A cache is pages of N rows each, one for a text."""
+    B = q.shape[0]
+    tables, positions = np.arange(B, dtype=np.int32), np.full(B, length[0], np.int32)  # (B, 1), (B)
+    y = paged_attention_forward(q[:, 0], k_cache, v_cache, tables[:, None], positions)  # (B, H, D)
+    return y[:, None]
 
 
 def paged_attention_forward(q, k_pages, v_pages, tables, positions):
