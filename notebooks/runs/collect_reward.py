@@ -25,7 +25,8 @@ LOGGED = ("step", "reward", "entropy", "kl", "tokens", "val_loss")
 def collect(run: Path, to: Path, machine: str, minutes: float, count: int) -> None:
     model, tokenizer, facts = load(run / LAST)
     to.mkdir(parents=True, exist_ok=True)
-    kept = ("reward", "credit", "temperature", "batch", "steps", "peak", "kl", "pretraining", "passes", "seed")
+    kept = ("reward", "credit", "temperature", "batch", "steps", "optimiser", "peak", "matrix_peak", "kl", "pretraining",
+            "passes", "seed")  # fmt: skip
     about = {name: facts["settings"].get(name) for name in kept} | {
         "step": facts["step"], "processor_minutes": minutes, "machine": machine,
     }  # fmt: skip
