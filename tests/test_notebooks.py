@@ -297,7 +297,7 @@ def test_what_chapter_20_says_of_requests_is_so_on_each_seed():
         assert 0.8 < one["all"] < 0.87 and 0.5 < one["questions"] < 0.6
         assert 0.03 < one["plain"] - before["plain"] < 0.045
     assert large_before["preset"] == large["preset"] == "12m" and large["steps"] == 800 and large_before["all"] == 0
-    assert large["all"] < min(one["all"] for one in after) and round(large["plain"] - large_before["plain"], 2) == 0.12
+    assert large["all"] < min(one["all"] for one in after) and round(large["plain"] - large_before["plain"], 2) == 0.05
 
 
 REWARDED = sorted(folder.name for folder in (FOLDER / "runs" / "reward").iterdir() if folder.is_dir())
