@@ -11,11 +11,9 @@ def softmax(logits: np.ndarray, temperature: float = 1.0) -> np.ndarray:
     logits = np.asarray(logits, np.float64)
     if temperature == 0:
         return np.eye(logits.shape[-1])[logits.argmax(-1)]  # the first, where several are equal
-    chances = logits - logits.max(-1, keepdims=True)  # the maximum first: no overflow however cold
-    chances /= temperature  # in place from here on: a batch of logits has 100,000 numbers and more
-    np.exp(chances, out=chances)
-    chances /= chances.sum(-1, keepdims=True)
-    return chances
+    scaled = (logits - logits.max(-1, keepdims=True)) / temperature  # the maximum first: no overflow however cold
+    raised = np.exp(scaled)
+    return raised / raised.sum(-1, keepdims=True)
 
 
 def top_k_filter(probabilities: np.ndarray, k: int) -> np.ndarray:
