@@ -42,6 +42,7 @@ def judged(where: Path, start: Path) -> dict:
     return {
         "preset": facts["settings"]["preset"],
         "steps": facts["step"] if where != start else 0,
+        "peak": facts["settings"]["peak"] if where != start else 0.0,
         "seed": facts["settings"]["seed"],
         "all": mean(requests.obeyed(*pair) for pair in zip(asked, answers, strict=True)),
         **{part: mean(one[part] for one in kept if part in one) for part in SHOWN},
