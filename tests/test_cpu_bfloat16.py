@@ -167,15 +167,15 @@ def test_a_run_goes_on_to_the_same_bits(any_processor, text, tmp_path):
     assert [second.step()["loss"] for _ in range(2)] == losses[2:]
 
 
-def test_large_presets_choose_what_is_faster_and_a_run_keeps_it(any_processor, text, tmp_path, monkeypatch):
+def test_presets_choose_what_is_faster_and_a_run_keeps_it(any_processor, text, tmp_path, monkeypatch):
     for faster, kind in ((True, "bfloat16"), (False, "float32")):
-        monkeypatch.setattr(products, "bfloat16_is_faster", lambda answer=faster: answer)
-        assert recipes.settings("12m").compute == recipes.settings("modern-12m").compute == kind
+        monkeypatch.setattr(products, "bfloat16_is_faster", lambda channels, answer=faster: answer)
+        assert {recipes.settings(preset).compute for preset in ("small", "12m", "modern-12m")} == {kind}
         assert recipes.settings("micro").compute == recipes.settings("12m", compute="float32").compute == "float32"
         out = tmp_path / kind
         given = {"text": text, "model": TINY, "steps": 2, "batch": 2, "device": "cpu", "display": progress.Quiet()}
         train("12m", out=out, **given)
-        monkeypatch.setattr(products, "bfloat16_is_faster", lambda answer=faster: not answer)
+        monkeypatch.setattr(products, "bfloat16_is_faster", lambda channels, answer=faster: not answer)
         assert train(out=out, resume=True, device="cpu", display=progress.Quiet()).step == 2
         assert checkpoint.load(out / "last.safetensors").facts["settings"]["compute"] == kind
 
@@ -185,7 +185,7 @@ def test_a_processor_without_the_instruction_says_so(any_processor, text, tmp_pa
     train("micro", out=tmp_path / "run", compute="bfloat16", **given)
     monkeypatch.setattr(bfloat16, "instruction", lambda: "")
     products.bfloat16_is_faster.cache_clear()
-    assert not products.bfloat16_is_faster()
+    assert not products.bfloat16_is_faster(384)
     products.bfloat16_is_faster.cache_clear()
     with pytest.raises(
         ValueError, match=r"cpu computes in float32 here: .* AMX, AVX-512 BF16 or NEON BF16 .* Leave --compute out"

@@ -176,6 +176,22 @@ def test_products_on_ragged_shapes_are_exact_and_the_same_for_any_number_of_thre
 
 
 @needs_compiler
+@pytest.mark.parametrize("transpose_a, transpose_b", [(False, False), (False, True), (True, False), (True, True)])
+@pytest.mark.parametrize(
+    "batch, N, K, M", [((3,), 63, 777, 41), ((2, 9), 97, 96, 33), ((17,), 5, 300, 200), ((4, 5), 9, 8, 7)]
+)
+def test_a_batch_of_products_has_the_bits_of_each_alone(batch, N, K, M, transpose_a, transpose_b, set_threads):
+    random, table = np.random.default_rng(N), devices.ops("cpu")
+    a = random.standard_normal((*batch, K, N) if transpose_a else (*batch, N, K)).astype("float32")
+    b = random.standard_normal((*batch, M, K) if transpose_b else (*batch, K, M)).astype("float32")
+    for threads in (1, 2):
+        set_threads(threads)
+        found = table.matmul(a, b, transpose_a, transpose_b)
+        alone = [table.matmul(a[at], b[at], transpose_a, transpose_b) for at in np.ndindex(batch)]
+        assert same_bits(list(found.reshape(-1, N, M)), alone)
+
+
+@needs_compiler
 def test_a_product_in_float32_keeps_all_24_bits_and_what_is_not_finite():
     """Times the identity, which is exact however a product is cut into parts. Where there is AMX, three of bfloat16."""
     random, table, one = np.random.default_rng(0), devices.ops("cpu"), np.eye(520, dtype=np.float32)

@@ -21,7 +21,7 @@ FLAGS = (
 # Of each function the arguments: i int, u unsigned, l long, q int64, d double, p pointer.
 SIGNATURES = {
     "set_threads": "i",
-    "gemm": "iiilllppp",
+    "gemm": "iiillllppp",
     "gelu_forward": "ippl",
     "gelu_backward": "ipppl",
     "bias_gelu_forward": "ipppll",

@@ -27,6 +27,9 @@ def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
     if not out.flags.c_contiguous:
         out[...] = matmul(a, b, transpose_a, transpose_b)
         return out
+    if out.size and a.shape[:-2] == b.shape[:-2] and not bfloat16.is_wanted(a, b, out):
+        multiply(a, b, transpose_a, transpose_b, out)
+        return out
     a, b = (np.broadcast_to(x, (*out.shape[:-2], *x.shape[-2:])) for x in (a, b))
     for at in np.ndindex(out.shape[:-2]):
         layer_product(a[at], b[at], transpose_a, transpose_b, out[at])
@@ -34,15 +37,15 @@ def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
 
 
 def multiply(a, b, transpose_a, transpose_b, out):
-    """out (N, M) = a @ b, each transposed if asked. By our loops, for the threads of NumPy's BLAS spin while they wait, which
+    """out (*n, N, M) = a @ b, each transposed if asked. By our loops, for the threads of NumPy's BLAS spin while they wait, which
     costs a busy machine dearly; by the BLAS where there are no loops, and what is small or of another dtype."""
-    N, M = out.shape
-    K = a.shape[0 if transpose_a else 1]
+    N, M = out.shape[-2:]
+    K = a.shape[-2 if transpose_a else -1]
     if hasattr(loops, "gemm") and OURS and N * M * K > SMALL and a.dtype == b.dtype == out.dtype and a.dtype in WIDE:
         a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
-        loops.gemm(WIDE[a.dtype], transpose_a, transpose_b, N, K, M, *pointers(a, b, out))
+        loops.gemm(WIDE[a.dtype], transpose_a, transpose_b, out.size // (N * M), N, K, M, *pointers(a, b, out))
     else:
-        np.matmul(a.T if transpose_a else a, b.T if transpose_b else b, out=out)
+        np.matmul(a.mT if transpose_a else a, b.mT if transpose_b else b, out=out)
 
 
 def layer_product(a, b, transpose_a, transpose_b, out):
@@ -54,14 +57,16 @@ def layer_product(a, b, transpose_a, transpose_b, out):
 
 
 @cache
-def bfloat16_is_faster() -> bool:
-    """Whether linear layers are clearly faster in bfloat16 here, by measuring one: a tenth of a second, once.
+def bfloat16_is_faster(channels: int) -> bool:
+    """Whether linear layers are clearly faster in bfloat16 here, by measuring the first of an MLP: a tenth of a second, once.
 
     (There are processors with the instruction on which float32 is faster.)
     """
     if not bfloat16.instruction():
         return False
-    x, weight, y = (np.ones(shape, np.float32) for shape in ((1024, 384), (1536, 384), (1024, 1536)))
+    x, weight, y = (
+        np.ones(shape, np.float32) for shape in ((1024, channels), (4 * channels, channels), (1024, 4 * channels))
+    )
     times: dict[str, list[float]] = {"float32": [], "bfloat16": []}
     for _ in range(6):
         for kind, taken in times.items():

@@ -106,15 +106,25 @@ template <class R> void gemm_few_rows(long N, long K, long M, const R *a, const 
 
 constexpr long BY_TILES = 1 << 27;  // multiply-adds; below, to cut numbers into parts for AMX costs more than it saves
 
-extern "C" void gemm(int wide, int turn_a, int turn_b, long N, long K, long M, const void *a, const void *b, void *c) {
-    if (!wide && N * M * K >= BY_TILES && amx::granted() &&
-        amx::product<3>(turn_a, turn_b, (const float *)a, (const float *)b, (float *)c, N, K, M))
-        return;
+// `count` products of matrices that lie one behind the other. A few share each one's work among the threads.
+extern "C" void gemm(int wide, int turn_a, int turn_b, long count, long N, long K, long M, const void *a, const void *b,
+                     void *c) {
     with_type(wide, [=](auto r) {
         using R = decltype(r);
-        if (N < ROWS && turn_b && !turn_a)
-            gemm_few_rows<R>(N, K, M, (const R *)a, (const R *)b, (R *)c);
+        const auto one = [=](long i) {
+            const R *left = (const R *)a + i * N * K, *right = (const R *)b + i * K * M;
+            R *to = (R *)c + i * N * M;
+            if (!wide && N * M * K >= BY_TILES && amx::granted() &&
+                amx::product<3>(turn_a, turn_b, (const float *)left, (const float *)right, (float *)to, N, K, M))
+                return;
+            if (N < ROWS && turn_b && !turn_a)
+                gemm_few_rows<R>(N, K, M, left, right, to);
+            else
+                gemm<R>(turn_a, turn_b, N, K, M, left, right, to);
+        };
+        if (count >= PIECES)
+            parallel_for(count, one);
         else
-            gemm<R>(turn_a, turn_b, N, K, M, (const R *)a, (const R *)b, (R *)c);
+            for (long i = 0; i < count; i++) one(i);
     });
 }
