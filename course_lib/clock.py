@@ -9,11 +9,12 @@ Limits: the machine is taken as it is during these steps; preparing a corpus and
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from statistics import fmean
 from time import perf_counter
 
 import numpy as np
 
-from course_lib import data
+from course_lib import data, native
 from course_lib.model import GPT, GPTConfig
 from course_lib.progress import duration
 from course_lib.recipes import Settings
@@ -77,20 +78,29 @@ class Pace:
         self.run = run
         self.done = 0  # steps since the pace is taken
         self.spent = 0.0
-        self.per_step = 0.0  # seconds, a running mean, so that it follows a machine that slows down
+        self.per_step = 0.0  # seconds, a running mean of so many, so that it follows a machine that slows down
+        self.counted = 0
+        self.tried: dict[int, list[float]] = {}  # of a trial of several numbers of threads, only the fastest counts
         self.at_last_line = (0, 0.0)  # steps and seconds
 
     @contextmanager
     def training(self) -> Iterator[None]:
         """Around one step."""
+        threads = native.on_trial()
         start = perf_counter()
         yield
         seconds = perf_counter() - start
         self.done += 1
         self.spent += seconds
-        if self.done > 1:  # the first step also warms up
-            weight = max(1 / (self.done - 1), 0.02)
-            self.per_step += weight * (seconds - self.per_step)
+        if self.done == 1:
+            return  # the first step also warms up
+        if threads:
+            self.tried.setdefault(threads, []).append(seconds)
+            self.per_step, self.counted = min(map(fmean, self.tried.values())), 1
+        else:
+            self.tried.clear()
+            self.counted += 1
+            self.per_step += max(1 / self.counted, 0.02) * (seconds - self.per_step)
 
     def tokens_per_second(self) -> float:
         """Since it was last asked."""

@@ -49,6 +49,21 @@ def test_the_pace_of_a_run_gives_the_same_prediction(monkeypatch):
     assert pace.tokens_per_second() == round(4 * run.tokens_per_step / 15, 1)
 
 
+def test_steps_with_a_number_of_threads_that_is_not_chosen_tell_nothing(monkeypatch):
+    """Two threads take 1 second, one takes 3; after three turns each two are chosen, until the machine slows down."""
+    now, tried = [0.0], iter([None, 2, 1, 2, 1, 2, 1, None, None, 2, 1, 2, None])
+    monkeypatch.setattr(clock, "perf_counter", lambda: now[0])
+    run = clock.rehearsal(recipes.settings("micro", steps=400, model={"layers": 1, "context": 16}), "cpu")
+    pace, told = clock.Pace(run), []
+    for threads in tried:
+        monkeypatch.setattr(clock.native, "on_trial", lambda threads=threads: threads)
+        with pace.training():
+            now[0] += (9.0 if run.done == 0 else 3.0 if threads == 1 else 1.0) * (2 if run.done >= 9 else 1)
+            run.done += 1
+        told.append(pace.per_step)
+    assert told == [0, *[1.0] * 8, *[2.0] * 4]
+
+
 def test_a_rehearsal_makes_the_steps_that_the_recipe_says():
     settings = recipes.settings("micro", validation_rows=5)
     run = clock.rehearsal(settings, "cpu")

@@ -11,7 +11,7 @@ COURSE_COMPILER=none|gcc|clang|zig in the environment forces a choice, CXX names
 
 from course_lib.native.building import CompileError, NoCompiler, build, cache_folder, load, messages, precompile
 from course_lib.native.compiler import Compiler, find_compiler
-from course_lib.native.thread_count import Choice, candidates, follow, step, threads
+from course_lib.native.thread_count import Choice, candidates, follow, on_trial, step, threads
 
 __all__ = [
     "Choice",
@@ -25,6 +25,7 @@ __all__ = [
     "follow",
     "load",
     "messages",
+    "on_trial",
     "precompile",
     "step",
     "threads",

@@ -89,6 +89,11 @@ def follow(tell: Callable[[int], None]) -> None:
     tell(_choice.count if _choice else threads())
 
 
+def on_trial() -> int | None:
+    """The number of threads of the next step while several are tried; None once one is chosen."""
+    return _choice.count if _choice and len(_choice.candidates) > 1 and _choice.promised is None else None
+
+
 @contextmanager
 def step() -> Iterator[None]:
     """Around a step of a run: measures it, and chooses the number of threads for the next."""
