@@ -395,6 +395,24 @@ def test_what_chapter_21_says_of_readers_with_lookups(run, quoted, words):
     assert (min(found), max(found)) == words
 
 
+def test_what_chapter_21_says_of_rejection_at_the_lower_rates():
+    """From the same readers: as often right at 0.7, less often at 1 than by facts, more words; one plot nearly lost with two."""
+    chances, rarest = diversity.plot_chances(), []
+    quoted = {"": (98, 75), "-1": (96, 69), "-2": (93, 69)}
+    for seed, per_cent in quoted.items():
+        kept, facts = (
+            json.loads((FOLDER / "runs" / "reward" / f"{name}{seed}" / "judged.json").read_text())
+            for name in ("lookups-kept", "lookups-low")
+        )
+        assert tuple(round(100 * one["possible"]) for one in kept) == per_cent
+        assert kept[1]["possible"] < facts[1]["possible"] - 0.07
+        assert all(one["words"] > other["words"] for one, other in zip(kept, facts, strict=True))
+        told = {plot: kept[0]["plots"][plot] / sum(kept[0]["plots"].values()) / chances[plot] for plot in chances}
+        assert max(told.values()) < 3
+        rarest.append(min(told.values()))
+    assert [rare < 0.1 for rare in rarest] == [False, True, True]
+
+
 def test_what_chapter_21_says_of_the_learning_rate():
     """The same reader and steps: the lower rate is ahead from step 40 on, and ends with more possible stories."""
     folders = [FOLDER / "runs" / "reward" / name for name in ("lookups-high-1", "lookups-low-1")]
