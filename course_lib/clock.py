@@ -80,7 +80,9 @@ class Pace:
         self.spent = 0.0
         self.per_step = 0.0  # seconds, a running mean of so many, so that it follows a machine that slows down
         self.counted = 0
-        self.tried: dict[int, list[float]] = {}  # of a trial of several numbers of threads, only the fastest counts
+        # Of a trial of several numbers of threads, only the fastest counts. (`native` has no times of whole steps: those of a
+        # run with a reward also write.)
+        self.tried: dict[int, list[float]] = {}
         self.at_last_line = (0, 0.0)  # steps and seconds
 
     @contextmanager

@@ -177,9 +177,10 @@ ON_STORIES = {
 }
 # A text, unlike the stories, is short as a rule: it is read many times over, and learned by heart without dropout.
 ON_TEXT = {"dropout": 0.1}
+LARGE = (*TWELVE, "116m", "gpt2")
 # What multiplies in bfloat16 where that is faster. (On a processor with AMX a step of `small` takes 0.7 of its time then, one of
 # `micro` all of it.)
-IN_BFLOAT16 = {"cuda": (*TWELVE, "116m", "gpt2"), "cpu": ("small", *TWELVE, "116m", "gpt2")}
+IN_BFLOAT16 = {"cuda": LARGE, "cpu": ("small", *LARGE)}
 TENSOR_CORES = (8, 0)  # compute capability
 # On the simulator a step takes some ten times as long, so a run there has fewer: still far below a bigram model's loss.
 ON_SIMULATOR: dict[str, dict] = {"micro": {"steps": 1000, "validation_rows": 32}}

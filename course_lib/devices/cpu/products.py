@@ -27,7 +27,7 @@ def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
     if not out.flags.c_contiguous:
         out[...] = matmul(a, b, transpose_a, transpose_b)
         return out
-    if out.size and a.shape[:-2] == b.shape[:-2] and not bfloat16.is_wanted(a, b, out):
+    if out.size and a.shape[:-2] == b.shape[:-2] and not bfloat16.is_wanted(a, b, out):  # one call for the whole batch
         multiply(a, b, transpose_a, transpose_b, out)
         return out
     a, b = (np.broadcast_to(x, (*out.shape[:-2], *x.shape[-2:])) for x in (a, b))
