@@ -11,7 +11,7 @@ import numpy as np
 
 from course_lib.data.windows import Training, cut
 
-BEFORE = 3  # tokens that say which place it is
+BEFORE = (3, 4, 5)  # how many tokens say which place it is: one of these numbers is enough
 SEEN = 20  # times, at least, that the corpus comes to such a place
 SURE = 0.95  # share of these times, at least, in which the document has said before what comes
 VARIED = 0.7  # share of them, at most, in which the same token comes
@@ -44,13 +44,22 @@ def lookups(tokens: np.ndarray, end: int) -> np.ndarray:
     order = np.argsort(inside, kind="stable")
     said = np.zeros(len(tokens), bool)  # earlier in its document
     said[order[1:]] = inside[order[1:]] == inside[order[:-1]]
-    before = np.zeros(len(tokens), np.int64)
-    for back in range(1, BEFORE + 1):
-        before = before * size + np.roll(number, back)
-    before[:BEFORE] = -1 - np.arange(BEFORE)  # nothing stands before them: places that come once
-    _, place, times = np.unique(before, return_inverse=True, return_counts=True)
-    pairs, same = np.unique(place * size + number, return_counts=True)
-    most = np.zeros(len(times), np.int64)  # times that the likeliest token comes there
-    np.maximum.at(most, pairs // size, same)
-    found = (times >= SEEN) & (np.bincount(place, said) >= SURE * times) & (most <= VARIED * times)
-    return found[place]
+    found = np.zeros(len(tokens), bool)
+    left = np.arange(max(BEFORE), len(tokens))  # not found yet, at a place that more tokens before it may tell apart
+    place = np.zeros(len(left), np.int64)  # where each of them is: the same number after the same tokens
+    for back in range(1, max(BEFORE) + 1):
+        place = place * size + number[left - back]
+        if back not in BEFORE:
+            continue
+        _, place, times = np.unique(place, return_inverse=True, return_counts=True)
+        often = times >= SEEN
+        sure = often & (np.bincount(place, said[left]) >= SURE * times)
+        here = sure[place]
+        pairs, same = np.unique(place[here] * size + number[left[here]], return_counts=True)
+        most = np.zeros(len(times), np.int64)  # times that the likeliest token comes there
+        np.maximum.at(most, pairs // size, same)
+        sure &= most <= VARIED * times
+        found[left[sure[place]]] = True
+        more = (often & ~sure)[place]
+        left, place = left[more], place[more]
+    return found
