@@ -40,10 +40,10 @@ class Lookups:
 def lookups(tokens: np.ndarray, end: int) -> np.ndarray:
     """Which of the tokens (n,) must be looked up: bool (n,). end: the token before each document."""
     size, number = int(tokens.max()) + 1, tokens.astype(np.int64)
-    inside = np.cumsum(tokens == end) * size + tokens  # the same number for the same token of the same document
-    order = np.argsort(inside, kind="stable")
+    order, document = np.argsort(tokens, kind="stable"), np.cumsum(tokens == end)
+    last, next_ = order[:-1], order[1:]  # where a token stands, and where it stands again
     said = np.zeros(len(tokens), bool)  # earlier in its document
-    said[order[1:]] = inside[order[1:]] == inside[order[:-1]]
+    said[next_] = (tokens[last] == tokens[next_]) & (document[last] == document[next_])
     found = np.zeros(len(tokens), bool)
     left = np.arange(max(BEFORE), len(tokens))  # not found yet, at a place that more tokens before it may tell apart
     place = np.zeros(len(left), np.int64)  # where each of them is: the same number after the same tokens
