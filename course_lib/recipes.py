@@ -62,10 +62,10 @@ class Settings:
                 f"The learning rate goes from peak {self.peak} down to lowest {self.lowest}, Muon's from {self.matrix_peak}: "
                 "they must be positive, and only the lowest may be 0."
             )
-        if self.lookups < 1 or (self.lookups > 1 and self.start is not None and not (self.reward and self.pretraining)):
+        if self.lookups < 1 or (self.lookups > 1 and self.start is not None):
             raise ValueError(
                 f"lookups is {self.lookups}: what must be looked up counts as much as all else or more, so it is 1 or more; for "
-                "fine-tuning it is 1, unless true stories are read beside a reward (`pretraining`)."
+                "fine-tuning it is 1."
             )
         if not 0 <= self.momentum < 1:
             raise ValueError(

@@ -94,13 +94,13 @@ class Run:
     def _batches(self) -> list[tuple[np.ndarray, ...]]:
         """Those of the step at hand: what the model's loss takes."""
         accumulate = self.settings.accumulate
-        return [self._batch(self.done * accumulate + part, self.settings.batch) for part in range(accumulate)]
+        return [self._batch(self.done * accumulate + part) for part in range(accumulate)]
 
-    def _batch(self, number: int, size: int) -> tuple[np.ndarray, ...]:
+    def _batch(self, number: int) -> tuple[np.ndarray, ...]:
         """idx, targets (B, T), and how much each target counts, where they do not count alike."""
         if self.lookups is None:
-            return self.corpus.train.batch(number, size)
-        return self.lookups.batch(number, size, self.done / self.settings.steps)
+            return self.corpus.train.batch(number, self.settings.batch)
+        return self.lookups.batch(number, self.settings.batch, self.done / self.settings.steps)
 
     def _plain_step(self, rate: float, batches: list, counts: list[int]) -> tuple[float, float]:
         """(loss, gradient norm). A loss that is not finite is found before anything is changed."""

@@ -159,7 +159,7 @@ class ParallelRun(Run):
         s, rows, found = self.settings, self.settings.batch // self.slices, []
         for part in self.own_parts():
             number, piece = divmod(part, self.slices)
-            batch = self._batch(self.done * s.accumulate + number, s.batch)
+            batch = self._batch(self.done * s.accumulate + number)
             found.append(tuple(array[piece * rows : (piece + 1) * rows] for array in batch))
         return found
 

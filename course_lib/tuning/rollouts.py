@@ -142,7 +142,7 @@ class RewardRun(run.Run):
         loss.backward()
         if s.pretraining:
             rows = max(s.batch // SHOWN, 1)
-            (model.loss(*self._batch(self.done, rows)) * s.pretraining).backward()
+            (model.loss(*self.corpus.train.batch(self.done, rows)) * s.pretraining).backward()
         value = policy.policy_gradient(log_p.detach(), credit).item()  # the ratio is 1, so its loss says nothing
         return {"loss": value, "entropy": float(unsure), "kl": kl.item()}, before
 
