@@ -39,27 +39,28 @@ class Lookups:
 
 def lookups(tokens: np.ndarray, end: int) -> np.ndarray:
     """Which of the tokens (n,) must be looked up: bool (n,). end: the token before each document."""
-    size, number = int(tokens.max()) + 1, tokens.astype(np.int64)
+    size = int(tokens.max()) + 1
     order, document = np.argsort(tokens, kind="stable"), np.cumsum(tokens == end)
     last, next_ = order[:-1], order[1:]  # where a token stands, and where it stands again
     said = np.zeros(len(tokens), bool)  # earlier in its document
     said[next_] = (tokens[last] == tokens[next_]) & (document[last] == document[next_])
-    found = np.zeros(len(tokens), bool)
-    left = np.arange(max(BEFORE), len(tokens))  # not found yet, at a place that more tokens before it may tell apart
-    place = np.zeros(len(left), np.int64)  # where each of them is: the same number after the same tokens
-    for back in range(1, max(BEFORE) + 1):
-        place = place * size + number[left - back]
+    found, longest = np.zeros(len(tokens), bool), max(BEFORE)
+    at = np.arange(longest, len(tokens))  # in the order of the token before, then of the one before that, and so on
+    for back in range(longest, 0, -1):
+        at = at[np.argsort(tokens[at - back], kind="stable")]
+    begins = np.arange(len(at)) == 0  # the first of those after the same tokens
+    for back in range(1, longest + 1):
+        before = tokens[at - back]
+        begins[1:] |= before[1:] != before[:-1]
         if back not in BEFORE:
             continue
-        _, place, times = np.unique(place, return_inverse=True, return_counts=True)
-        often = times >= SEEN
-        sure = often & (np.bincount(place, said[left]) >= SURE * times)
-        here = sure[place]
-        pairs, same = np.unique(place[here] * size + number[left[here]], return_counts=True)
+        first = np.flatnonzero(begins)
+        times = np.diff(first, append=len(at))  # that the corpus comes to each place
+        sure = (times >= SEEN) & (np.add.reduceat(said[at], first, dtype=np.int64) >= SURE * times)
+        here, times = at[np.repeat(sure, times)], times[sure]
+        place = np.repeat(np.arange(len(times)), times)
+        pairs, same = np.unique(place * size + tokens[here], return_counts=True)
         most = np.zeros(len(times), np.int64)  # times that the likeliest token comes there
         np.maximum.at(most, pairs // size, same)
-        sure &= most <= VARIED * times
-        found[left[sure[place]]] = True
-        more = (often & ~sure)[place]
-        left, place = left[more], place[more]
+        found[here[(most <= VARIED * times)[place]]] = True
     return found
