@@ -268,6 +268,12 @@ def test_a_kept_run_is_whole(name):
     assert all(stories.judge(text) for sample in samples for text in sample["texts"] if text)
 
 
+def test_the_kept_12m_knows_every_kind_of_fact_but_one():
+    facts = json.loads((FOLDER / "runs" / "12m" / "facts.json").read_text())
+    known = {fact["kind"]: fact["known"] for fact in facts}
+    assert len(known) == 28 and 0.4 < known.pop("trait") < 0.6 and min(known.values()) > 0.98
+
+
 # The kept runs of chapters 20 and 21
 
 
