@@ -6,8 +6,9 @@ that of its first user, through others without one, since a value is mostly used
 address, or of its value; else the nearest line above it in the function. g++ needs none of this: it keeps the lines.
 
 Why text: clang has no flag that keeps these lines. Without this 7 of the 15 faults of test_lines are told elsewhere under clang
-with -O1. With -O0 all lines are right, but a value that is read twice in a row counts twice, which neither nvcc nor g++ does, and
-5 faults of the zoo that reach past a local variable through a pointer are not seen, or crash.
+with -O1 (2 under zig 0.17, whose clang is newer). With -O0 all lines are right, but a value that is read twice in a row counts
+twice, which neither nvcc nor g++ does, and 5 faults of the zoo that reach past a local variable through a pointer are not seen,
+or crash.
 
 Limit: a value that is read on one line, and used on another only, is told at the second if it was hoisted.
 """

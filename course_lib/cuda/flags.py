@@ -70,7 +70,7 @@ CHECKED_BY_COMPILER = {
         "-O1",
         # null: an access that might call a handler keeps what was read before from being used again in each turn of a loop, as
         # the bounds of g++ do (test_lines). The handler leaves the pointer to the hook. Limit: what only a loop's condition reads
-        # counts once under g++ and in each turn here.
+        # counts once under g++ and in each turn here; under zig 0.17 what is read in each turn counts once.
         "-fsanitize=array-bounds,object-size,return,integer-divide-by-zero,null",
         "-fsanitize-recover=array-bounds,object-size,integer-divide-by-zero,null",
         "-Wconditional-uninitialized",  # uninitialised.py tries what it suspects

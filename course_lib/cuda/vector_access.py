@@ -7,8 +7,9 @@ where no load is so large, a call of the checker's own copy. Text with and witho
 is understood. g++ needs none of this: flags.py.
 
 Why text: a hook of clang's is told neither the alignment of what is copied nor, once it is taken apart, that it was one access.
-Without this 27 of the 29 tests of test_packs fail under clang with -O1. With -O0 it takes nothing apart, and 22 fail: a `float4`
-and a struct of four floats look the same, so rows of layernorm count four times, and 6 misaligned accesses of the zoo go unseen.
+Without this 27 of the 29 tests of test_packs fail under clang with -O1, and under zig. With -O0 it takes nothing apart,
+and 22 fail: a `float4` and a struct of four floats look the same, so rows of layernorm count four times, and 6 misaligned
+accesses of the zoo go unseen.
 """
 
 import re
