@@ -268,6 +268,15 @@ def test_a_kept_run_is_whole(name):
     assert all(stories.judge(text) for sample in samples for text in sample["texts"] if text)
 
 
+def test_what_chapter_16_says_of_the_faults_of_both_sizes():
+    """Of 12m one well-formed story in thirty has a wrong fact; of small one in ten is not well-formed, one of 13 others wrong."""
+    for name, formed, wrong in (("12m", 0.98, 1 / 30), ("small", 0.9, 1 / 13)):
+        grades = json.loads((FOLDER / "runs" / name / "grades.json").read_text())
+        grade = next(one for one in reversed(grades) if one["top_p"] is None)
+        assert abs(grade["well_formed"] - formed) < 0.005
+        assert abs(1 - grade["possible"] / grade["well_formed"] - wrong) < 0.005
+
+
 def test_the_kept_12m_knows_every_kind_of_fact_but_one():
     facts = json.loads((FOLDER / "runs" / "12m" / "facts.json").read_text())
     known = {fact["kind"]: fact["known"] for fact in facts}
