@@ -69,6 +69,7 @@ class _Ranks:
         for rank in range(self.size):
             work = contextvars.copy_context().run  # a notebook finds the cell of a thread's output by its context
             threading.Thread(target=work, args=(self._rank, rank), name=f"rank {rank}", daemon=True).start()
+            self.over.acquire()  # one by one: Python 3.11 ends a thread that sets its profile function as another does
         self.batons[0].release()
         try:
             self.over.acquire()
@@ -80,6 +81,7 @@ class _Ranks:
         return self.results
 
     def _rank(self, rank: int) -> None:
+        self.over.release()  # it has begun
         self.batons[rank].acquire()
         try:
             if self.failure is None:
