@@ -21,24 +21,54 @@ SETTINGS = {"stories": 60, "lookups": 8.0, "steps": 8, "batch": 2, "device": "cp
             "model": {"layers": 1, "heads": 2, "channels": 16, "context": 64, "vocab_size": 400}}  # fmt: skip
 
 
+def places(tokens: list[int], before: int) -> list[tuple]:
+    return [tuple(tokens[max(at - before, 0) : at]) for at in range(len(tokens))]
+
+
 def one_by_one(tokens: list[int], before: int) -> list[bool]:
     """The same for one number of tokens before it, token by token, as it is said in words."""
     times, said, comes = Counter(), Counter(), defaultdict(Counter)
     read: set[int] = set()
-    before_it = []
-    for at, token in enumerate(tokens):
-        place = tuple(tokens[max(at - before, 0) : at])
+    before_it = places(tokens, before)
+    for place, token in zip(before_it, tokens, strict=True):
         read = set() if token == END else read
         times[place] += 1
         said[place] += token in read
         comes[place][token] += 1
-        before_it.append(place)
         read = read | {token}
     return [
         at >= max(lookups.BEFORE) and times[place] >= lookups.SEEN and said[place] >= lookups.SURE * times[place]
         and max(comes[place].values()) <= lookups.VARIED * times[place]
         for at, place in enumerate(before_it)
     ]  # fmt: skip
+
+
+def going_with(tokens: list[int], found: list[bool], before: int) -> list[bool]:
+    """So, too, of what goes with a word that is looked up two tokens on."""
+    here, before_it = defaultdict(list), places(tokens, before)
+    for at, place in enumerate(before_it):
+        if at >= max(lookups.BEFORE):
+            here[place].append(at)
+    chosen = set()
+    for place, ats in here.items():
+        times = len(ats)
+        going = [
+            at + 2 < len(tokens) and found[at + 2] and not found[at] and END not in tokens[at : at + 3] for at in ats
+        ]
+        if times < lookups.SEEN or sum(going) < lookups.MOST * times:
+            continue
+        padded = [*tokens, 0, 0]
+        likeliest = [max(Counter(some).values()) for some in ([padded[at + i] for at in ats] for i in (0, 1))]
+        by_word = defaultdict(Counter)
+        for at in ats:
+            by_word[padded[at + 2]][tokens[at]] += 1
+        same = sum(max(each.values()) for each in by_word.values())
+        if (
+            len(by_word) * lookups.OFTEN <= times and same >= lookups.SURE * times
+            and likeliest[1] >= lookups.SURE * times and likeliest[0] <= lookups.VARIED * times
+        ):  # fmt: skip
+            chosen.add(place)
+    return [at >= max(lookups.BEFORE) and place in chosen for at, place in enumerate(before_it)]
 
 
 @given(
@@ -48,9 +78,17 @@ def one_by_one(tokens: list[int], before: int) -> list[bool]:
 def test_they_are_those_that_counting_one_by_one_finds(documents, before):
     tokens = [END, *(token for document in documents for token in [*document, END])]
     with pytest.MonkeyPatch.context() as patch:  # bounds that a few documents reach
-        for name, value in (("BEFORE", before), ("SEEN", 4), ("SURE", 0.6), ("VARIED", 0.7)):
+        for name, value in (
+            ("BEFORE", before),
+            ("SEEN", 4),
+            ("SURE", 0.6),
+            ("VARIED", 0.7),
+            ("MOST", 0.4),
+            ("OFTEN", 2),
+        ):
             patch.setattr(lookups, name, value)
-        wanted = [any(found) for found in zip(*(one_by_one(tokens, some) for some in before), strict=True)]
+        found = [any(each) for each in zip(*(one_by_one(tokens, some) for some in before), strict=True)]
+        wanted = [any(each) for each in zip(found, *(going_with(tokens, found, some) for some in before), strict=True)]
         assert lookups.lookups(np.array(tokens, np.uint16), END).tolist() == wanted
 
 
@@ -59,6 +97,17 @@ def test_a_colour_that_each_document_says_again_is_found_and_nothing_else():
     tokens = [END, *(token for colour in colours for token in [5, colour, 6, 7, 8, colour, END])]
     found = lookups.lookups(np.array(tokens, np.uint16), END).reshape(-1)[1:].reshape(200, 7)
     assert found.tolist() == [[False] * 5 + [True, False]] * 200
+
+
+def test_what_goes_with_a_word_that_is_looked_up_is_found_and_a_free_choice_is_not():
+    """5 or 6 before word 1 or 2, 7 or 8 before 3 or 4: known to who knows the word. And a choice that nothing tells."""
+    words, free = np.random.default_rng(0).integers(1, 5, 400), np.random.default_rng(1).integers(5, 7, 400)
+    documents = [[word, 10, 11, 12, (5, 5, 7, 7)[word - 1], 13, word, 14, 15, 16, some, 13, word, END]
+                 for word, some in zip(words.tolist(), free.tolist(), strict=True)]  # fmt: skip
+    tokens = np.array([END, *(token for document in documents for token in document)], np.uint16)
+    found = lookups.lookups(tokens, END)[1:].reshape(400, 14)
+    wanted = [at in (4, 6, 12) for at in range(14)]
+    assert found.tolist() == [wanted] * 400
 
 
 def test_in_the_stories_they_are_words_that_an_earlier_one_determines_of_every_kind():

@@ -3,7 +3,9 @@
 "She took the" goes on with the colour that the story gave its kite: always a word that stands there already, in each story
 another. Only a model that looks back knows it. There are few such places, so in the mean loss they are small, and what they
 teach is learned last. Here they count more, at first. Whether a place is one depends on what stands before it alone, not on
-what comes: so nothing is asked that is wrong in the end, only sooner. (Arora et al. 2023, "Zoology", find such places by pairs
+what comes: so nothing is asked that is wrong in the end, only sooner. So it is with a word that goes with such a one two
+tokens later: "told about the fiddler" goes on "by the pond" or "at the mill", and only who knows where they met says the
+right one of "by" and "at". (Arora et al. 2023, "Zoology", find such places by pairs
 of tokens that are said again: most of what attention is better at than gated convolutions.)
 """
 
@@ -15,6 +17,8 @@ BEFORE = (3, 4, 5)  # how many tokens say which place it is: one of these number
 SEEN = 20  # times, at least, that the corpus comes to such a place
 SURE = 0.95  # share of these times, at least, in which the document has said before what comes
 VARIED = 0.7  # share of them, at most, in which the same token comes
+MOST = 0.7  # share of the times, at least, in which a word is looked up two tokens on
+OFTEN = 5  # times, at least, in the mean, that each of these words comes at such a place
 ALIKE = 0.8  # share of a run after which all tokens count alike
 
 
@@ -39,28 +43,68 @@ class Lookups:
 
 def lookups(tokens: np.ndarray, end: int) -> np.ndarray:
     """Which of the tokens (n,) must be looked up: bool (n,). end: the token before each document."""
-    size = int(tokens.max()) + 1
-    order, document = np.argsort(tokens, kind="stable"), np.cumsum(tokens == end)
+    document, order = np.cumsum(tokens == end), np.argsort(tokens, kind="stable")
     last, next_ = order[:-1], order[1:]  # where a token stands, and where it stands again
     said = np.zeros(len(tokens), bool)  # earlier in its document
     said[next_] = (tokens[last] == tokens[next_]) & (document[last] == document[next_])
-    found, longest = np.zeros(len(tokens), bool), max(BEFORE)
+    at, places = _places(tokens)
+    found = np.zeros(len(tokens), bool)
+    for first in places:
+        here, place, times = _where(said, at, first, SURE)
+        found[here[(_most(place, tokens[here]) <= VARIED * times)[place]]] = True
+    return found | _going_with(tokens, document, found, at, places)
+
+
+def _going_with(
+    tokens: np.ndarray, document: np.ndarray, found: np.ndarray, at: np.ndarray, places: list
+) -> np.ndarray:
+    """What goes with a word that is looked up two tokens on, always with the same one between: "by the pond", "at the mill"."""
+    between, word = (np.append(tokens[ahead:], [0] * ahead) for ahead in (1, 2))
+    goes = ~found
+    goes[:-2] &= found[2:] & (document[2:] == document[:-2])
+    goes[-2:] = False
+    going, size = np.zeros(len(tokens), bool), int(tokens.max()) + 1
+    for first in places:
+        here, place, times = _where(goes, at, first, MOST)
+        words, one = np.unique(
+            place * size + word[here], return_inverse=True
+        )  # the words of each place, and which comes
+        same = np.bincount(words // size, _most(one, tokens[here]), len(times))  # what is likeliest before its word
+        often = np.bincount(words // size, minlength=len(times)) * OFTEN <= times
+        sure = (same >= SURE * times) & (_most(place, between[here]) >= SURE * times)
+        varied = _most(place, tokens[here]) <= VARIED * times
+        going[here[(often & sure & varied)[place]]] = True
+    return going
+
+
+def _places(tokens: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Where tokens stand, in an order in which those after the same tokens are neighbours; and for each of BEFORE the first of
+    each of these places."""
+    longest, places = max(BEFORE), []
     at = np.arange(longest, len(tokens))  # in the order of the token before, then of the one before that, and so on
     for back in range(longest, 0, -1):
         at = at[np.argsort(tokens[at - back], kind="stable")]
-    begins = np.arange(len(at)) == 0  # the first of those after the same tokens
+    begins = np.arange(len(at)) == 0
     for back in range(1, longest + 1):
         before = tokens[at - back]
         begins[1:] |= before[1:] != before[:-1]
-        if back not in BEFORE:
-            continue
-        first = np.flatnonzero(begins)
-        times = np.diff(first, append=len(at))  # that the corpus comes to each place
-        sure = (times >= SEEN) & (np.add.reduceat(said[at], first, dtype=np.int64) >= SURE * times)
-        here, times = at[np.repeat(sure, times)], times[sure]
-        place = np.repeat(np.arange(len(times)), times)
-        pairs, same = np.unique(place * size + tokens[here], return_counts=True)
-        most = np.zeros(len(times), np.int64)  # times that the likeliest token comes there
-        np.maximum.at(most, pairs // size, same)
-        found[here[(most <= VARIED * times)[place]]] = True
-    return found
+        if back in BEFORE:
+            places.append(np.flatnonzero(begins))
+    return at, places
+
+
+def _where(
+    holds: np.ndarray, at: np.ndarray, first: np.ndarray, share: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The places where what `holds` says is so nearly always: their tokens, the place of each, and the times of each place."""
+    times = np.diff(first, append=len(at))  # that the corpus comes to each place
+    sure = (times >= SEEN) & (np.add.reduceat(holds[at], first, dtype=np.int64) >= share * times)
+    return at[np.repeat(sure, times)], np.repeat(np.arange(sure.sum()), times[sure]), times[sure]
+
+
+def _most(group: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    """How many of each group's tokens are its likeliest one. group: of each token, a number from 0 on."""
+    size, most = int(tokens.max(initial=0)) + 1, np.zeros(int(group.max(initial=-1)) + 1, np.int64)
+    pairs, same = np.unique(group * size + tokens, return_counts=True)
+    np.maximum.at(most, pairs // size, same)
+    return most
