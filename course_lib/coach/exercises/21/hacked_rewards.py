@@ -6,6 +6,7 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.tuning import tiny
 
 LOOKS, STEPS = 5, 15  # at a run, and between two of them
+HONEST = "A reward that rose may have been earned honestly. Hacked means that what was wanted fell as well."
 
 
 def learned(reward):
@@ -54,10 +55,8 @@ exercise = Exercise(
     reference=right,
     hints=("`for name, (rewards, possible) in runs.items()`: compare rewards[-1] with rewards[0], and so for possible.",),
     wrong=[
-        Wrong(Changed(("rewards[-1] > rewards[0] and possible[-1] < possible[0]", "rewards[-1] > rewards[0]")),
-              "A reward that rose may have been earned honestly. Hacked means that what was wanted fell as well."),
-        Wrong(Changed(("sorted(", "list("), (" and possible[-1] < possible[0]", "")),
-              "A reward that rose may have been earned honestly. Hacked means that what was wanted fell as well.", also=True),
+        Wrong(Changed(("rewards[-1] > rewards[0] and possible[-1] < possible[0]", "rewards[-1] > rewards[0]")), HONEST),
+        Wrong(Changed(("sorted(", "list("), (" and possible[-1] < possible[0]", "")), HONEST, also=True),
         Wrong(Changed(("rewards[-1] > rewards[0] and possible[-1] < possible[0]", "possible[-1] < possible[0]")),
               "What was wanted fell in all of these, but a run whose reward fell too has failed: it has hacked nothing."),
         Wrong(Changed(("rewards[-1] > rewards[0] and", "max(rewards) > rewards[0] and")),
