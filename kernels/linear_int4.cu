@@ -24,7 +24,7 @@ __global__ void linear_int4(const float* x, const unsigned* words, const float* 
     if (m >= M) return;
     for (int row = blockIdx.y; row < n; row += gridDim.y) {
         float sum = 0.0f;
-        // yours: for each word of this lane, its codes less their zero point times x, all times the scale of the group
+        // yours: for each word of this lane, add scale * sum of (code - zero) * x over its eight codes
         for (int w = lane; w < line; w += 32) {
             const unsigned word = words[(long long)m * line + w];
             const long long group = (long long)m * groups + w / GROUP_WORDS;

@@ -24,10 +24,10 @@ struct Args {
 
 var<workgroup> parts: array<f32, OUTPUTS * LANES>;
 
-// The products of the eight codes of a word, less their zero point, with eight numbers of x.
+// The sum of (code - zero) * x over the eight codes of a word and `count` numbers of x from `start` on.
 fn dot_word(word: u32, zero: f32, start: u32, count: u32) -> f32 {
     var sum = 0.0;
-    // yours: code i of the word, less the zero point, times x[start + i], for the first `count` of the eight
+    // yours: add up (code i of the word - zero) * x[start + i] for the first `count` of the eight
     for (var i = 0u; i < count; i++) {
         sum += (f32((word >> (4 * i)) & 15) - zero) * x[start + i];
     }

@@ -57,7 +57,7 @@ def causal_weights(weights):
 
 
 # %% [markdown]
-# ## A head that looks further back
+# ## A head that attends further back
 #
 # Set the keys of a head like head 1, in which each word attends to the one `back` positions before it. There are `T` words, and
 # the queries are `12 * np.eye(T)`, as above. Return the keys, (T, T). The first words have none so far back: there any weights

@@ -57,10 +57,10 @@ def policy_entropy(log_chances):
 # %% [markdown]
 # ## Find the reward that is hacked
 #
-# `runs` is a dictionary: for each reward by name two lists of the same length, `(rewards, possible)`. At each look at the run
-# they hold the mean reward, and what was really wanted: the fraction of stories that are possible. Return the names of the
-# rewards that were hacked, sorted ([reward hacking](../notebooks/glossary.md#reward-hacking)): the reward rose
-# from the first look to the last, and what was wanted fell. For
+# `runs` is a dictionary: for each reward by name two lists of the same length, `(rewards, possible)`. At each evaluation
+# of the run they hold the mean reward, and what was really wanted: the fraction of stories that are possible. Return the names
+# of the rewards that were hacked, sorted ([reward hacking](../notebooks/glossary.md#reward-hacking)): the reward rose from the
+# first evaluation to the last, and what was wanted fell. For
 # `{"word": ([1, 9], [0.6, 0.1]), "stories": ([0.6, 0.9], [0.6, 0.9])}` it is `["word"]`.
 
 

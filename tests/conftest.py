@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "course",
-    derandomize=True,  # the same examples on every run: a red test stays red until it is mended
+    derandomize=True,  # the same examples on every run: a red test stays red until it is fixed
     max_examples=20,
     deadline=None,  # a busy machine is no bug
     database=None,

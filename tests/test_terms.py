@@ -5,7 +5,7 @@ import re
 import pytest
 
 from course_lib.coach import catalogue
-from tests.test_spelling import NOTEBOOKS, ROOMS, ROOT, TEXTS, comments, prose, said_in, without_code
+from tests.test_spelling import COMMENT, NOTEBOOKS, ROOMS, ROOT, TEXTS, comments, prose, said_in, without_code
 
 INSTEAD = {  # what is not said, as a pattern: what is
     r"bends?|bent": "activation, nonlinearity",
@@ -39,7 +39,7 @@ INSTEAD = {  # what is not said, as a pattern: what is
     r"windows? of words": "sliding-window attention",
     r"grouped heads": "grouped-query attention",
     r"knobs?": "hyperparameter, parameter",
-    r"less (the|its) (mean|square|largest|maximum)": "minus",
+    r"less (the|its|their) (mean|square|largest|maximum|nearest|zero)": "minus",
     r"hats?": "caret",
     r"mend(s|ed|ing)?": "fix",
     r"(rate|schedule)('s)? floor|floor (of|for|under) the (learning )?rate": "minimum learning rate",
@@ -56,7 +56,10 @@ def faults(text: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT).with_suffix("")))
+PROSE = [*TEXTS, *sorted((ROOT / "kernels").glob("*.md"))]
+
+
+@pytest.mark.parametrize("path", PROSE, ids=lambda path: str(path.relative_to(ROOT).with_suffix("")))
 def test_the_prose_says_the_fields_words(path):
     found = faults(" ".join(prose(path).split()))
     assert not found, "\n".join(found)
@@ -73,6 +76,15 @@ def test_the_coach_says_the_fields_words(chapter):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: str(path.relative_to(ROOT).with_suffix("")))
 def test_the_comments_of_a_notebook_say_the_fields_words(path):
     assert not faults(comments(path))
+
+
+SOURCES = sorted(path for folder in ("kernels", "course_lib/devices/cpu/loops") for path in (ROOT / folder).rglob("*")
+                 if path.suffix in (".cu", ".cuh", ".wgsl", ".cpp", ".h"))  # fmt: skip
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_comments_of_a_kernel_or_a_loop_say_the_fields_words(path):
+    assert not faults(" ".join(COMMENT.findall(path.read_text(encoding="utf-8"))))
 
 
 @pytest.mark.parametrize("room", ROOMS)

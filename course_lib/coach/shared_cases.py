@@ -49,6 +49,10 @@ def summed_twice(kernel, x):
     return sums
 
 
+# Of kernels of which a thread takes N numbers, a pack, or what is left.
+WHOLE_PACK = "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n."
+LAST_MISSING = "The last numbers are missing: where fewer than N are left, they must be taken one by one."
+
 KINDS = {"float32": "float", "int32": "int", "int64": "long long", "uint32": "unsigned int", "uint16": "unsigned short"}
 
 

@@ -1,6 +1,6 @@
 """Read a story back: find every derivation of a text, with its probability, span by span.
 
-The reader walks the grammar as the teller does, but takes only what the text continues with. Where several ways are
+The reader follows the grammar as the teller does, but takes only what the text continues with. Where several ways are
 open it keeps all of them, so the sum over derivations is exact for any grammar (ours has one derivation for each
 story). With `free` facts it also takes any other word of the right kind (another name, another
 place), as few as possible, and counts them.

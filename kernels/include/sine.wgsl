@@ -1,7 +1,7 @@
 // Sine and cosine to the last bits of a float: WGSL promises 11 bits of its own, and only between -pi and pi.
 
 // sin(x + half pi): half is 0 for the sine, 0.5 for the cosine. |x| up to some thousands: beyond, a float is a coarse angle.
-// x + half pi less the nearest multiple of pi is found with pi in three parts; its sine by the Taylor series, whose next term is
+// x + half pi minus the nearest multiple of pi is found with pi in three parts; its sine by the Taylor series, whose next term is
 // below 6e-8 up to pi / 2.
 fn sine(x: f32, half: f32) -> f32 {
     let multiple = round(x * 0.318309886 + half);

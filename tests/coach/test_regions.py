@@ -22,9 +22,9 @@ def test_marked_lines_are_the_learners():
 
 
 def test_a_fault_is_planted_with_instead():
-    piece = cut("def f(x):\n    # yours: mend it\n    return 2 * x\n    # instead\n    # return 3 * x\n    # end\n")
+    piece = cut("def f(x):\n    # yours: fix it\n    return 2 * x\n    # instead\n    # return 3 * x\n    # end\n")
     assert piece.solution == "def f(x):\n    return 2 * x"
-    assert piece.blank == "def f(x):\n    # Your part: mend it\n    return 3 * x"
+    assert piece.blank == "def f(x):\n    # Your part: fix it\n    return 3 * x"
     assert piece.planted
 
 
@@ -69,10 +69,10 @@ def test_a_kernel_and_what_it_calls_make_one_text():
 
 
 def test_a_fault_is_planted_in_a_kernel_of_the_library():
-    piece = cut("# include kernels/scale.cu scale: mend it\n# plant i + N <= n => i < n")
+    piece = cut("# include kernels/scale.cu scale: fix it\n# plant i + N <= n => i < n")
     assert piece.planted and "i + N <= n" in piece.solution
     assert piece.blank == piece.solution.replace("i + N <= n", "i < n").replace(
-        "int n) {\n", "int n) {\n    // Your part: mend it\n"
+        "int n) {\n", "int n) {\n    // Your part: fix it\n"
     )
 
 
@@ -96,7 +96,7 @@ def test_one_function_of_a_struct_is_the_learners(tmp_path):
 
 def test_a_fault_that_fits_nowhere_is_said():
     with pytest.raises(ExerciseError, match="stands 0 times"):
-        cut("# include kernels/scale.cu scale: mend it\n# plant nowhere => there")
+        cut("# include kernels/scale.cu scale: fix it\n# plant nowhere => there")
 
 
 def test_a_region_of_a_file_wins_over_the_definition(tmp_path):

@@ -1,5 +1,6 @@
 """One source: the notebooks in the repository are what the sources say, and no cell of them stops."""
 
+import ast
 import hashlib
 import re
 
@@ -33,6 +34,14 @@ def test_names_are_used_once():
 @pytest.mark.parametrize("name", catalogue.names())
 def test_an_exercise_is_whole(name):
     assert catalogue.load(name).complaints() == []
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_a_sentence_stands_once_in_the_file_of_its_exercise(name):
+    tree = ast.parse(catalogue.files()[name].read_text(encoding="utf-8"))
+    literals = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    said = {text for wrong in catalogue.load(name).wrong for text in (wrong.says, wrong.once) if len(text) >= 25}
+    assert not [text for text in said if literals.count(text) > 1], "name it once, and use the name"
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)

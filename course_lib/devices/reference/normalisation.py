@@ -1,8 +1,8 @@
 """LayerNorm (Ba, Kiros and Hinton 2016) and RMSNorm (Zhang and Sennrich 2019): each row of C elements on its own.
 
-Backward, for a row: with xhat the normalised row and g = dy * weight, the gradient g passes through, less the two
-directions that normalising took away: the constant one (the mean of g) and the one along xhat (the mean of g * xhat).
-RMSNorm subtracts no mean, so only the second is taken away.
+Backward, for a row, with xhat the normalised row and g = dy * weight: dx = rstd * (g - mean(g) - xhat * mean(g * xhat)). What is
+subtracted are the two directions that normalising took away, the constant one and the one along xhat. RMSNorm subtracts no
+mean, so only the second is taken away.
 """
 
 from __future__ import annotations

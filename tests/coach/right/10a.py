@@ -203,7 +203,7 @@ RIGHT = {
     "attention_few_bytes": [
         """const int D = 16;
 
-// Without shared memory: each thread walks along all keys by itself.
+// Without shared memory: each thread loops over all keys by itself.
 __global__ void attention_few_bytes(const float* q, const float* k, const float* v, float* y, int T, int S) {
     for (int t = blockIdx.x * blockDim.x + threadIdx.x; t < T; t += gridDim.x * blockDim.x) {
         float out[D] = {}, top = -INFINITY, total = 0.0f;

@@ -32,7 +32,7 @@ def cases(random):
     return [Case(name, name) for name in VALLEYS]
 
 
-def walk(answer, name, count=None):
+def descend(answer, name, count=None):
     start, (_, grad) = VALLEYS[name]
     asked = [0] if count is None else count
     before = asked[0]
@@ -67,7 +67,7 @@ def check(result, name):
 def gradients(answer):
     count = [0]
     for name in VALLEYS:
-        walk(answer, name, count)
+        descend(answer, name, count)
     return count[0]
 
 
@@ -80,7 +80,7 @@ exercise = Exercise(
     defines="minimise",
     given="import numpy as np",
     cases=cases,
-    call=walk,
+    call=descend,
     compared=False,
     check=check,
     goals=[Goal("gradients computed in four valleys", gradients)],

@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
-from course_lib.coach.shared_cases import KINDS, whole_numbers
+from course_lib.coach.shared_cases import KINDS, LAST_MISSING, WHOLE_PACK, whole_numbers
 
 BLOCK = 64
 OPS = {"Add": np.add, "Subtract": np.subtract, "Multiply": np.multiply}
@@ -76,17 +76,14 @@ template <class Op, class T, int N> __global__ void each(const T* x, T* y, int n
 ''',
     wrong=[
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
-              when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[3] == 4),
+              WHOLE_PACK, when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[3] == 4),
         Wrong(Changed(("p.item[j] = Op::of(p.item[j], q.item[j])", "p.item[j] += q.item[j]"),
                       ("y[i] = Op::of(a[i], b[i])", "y[i] = a[i] + b[i]")),
               "It adds, whatever the operation is. Op::of(a, b) does what Op stands for.", like=lambda op, a, b, N: a + b),
         Wrong(Changed(("Op::of(p.item[j], q.item[j])", "Op::of(q.item[j], p.item[j])"),
                       ("Op::of(a[i], b[i])", "Op::of(b[i], a[i])")), "a and b are swapped: Subtract gives b - a here.",
               like=lambda op, a, b, N: OPS[op](b, a)),
-        Wrong(Changed(("for (; i < n; i++) y[i] = Op::of(a[i], b[i]);", "return;")),
-              "The last numbers are missing: where fewer than N are left, they must be taken one by one.",
-              like=whole_packs_only),
+        Wrong(Changed(("for (; i < n; i++) y[i] = Op::of(a[i], b[i]);", "return;")), LAST_MISSING, like=whole_packs_only),
         Wrong(Changed(("Pack<T, N> p = *(const Pack<T, N>*)(a + i), q = *(const Pack<T, N>*)(b + i);", ""),
                       ("p.item[j] = Op::of(p.item[j], q.item[j]);", "y[i + j] = Op::of(a[i + j], b[i + j]);"),
                       ("*(Pack<T, N>*)(y + i) = p;", "")), generic="the goal is not reached"),

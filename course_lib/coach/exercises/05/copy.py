@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
-from course_lib.coach.shared_cases import whole_numbers
+from course_lib.coach.shared_cases import LAST_MISSING, WHOLE_PACK, whole_numbers
 
 BLOCK = 64
 TYPES = {"unsigned int, 4": np.uint32, "unsigned int, 1": np.uint32, "unsigned short, 8": np.uint16}
@@ -53,11 +53,9 @@ template <class T, int N> __global__ void packs_backwards(const T* x, T* y, int 
 }
 ''',
     wrong=[
-        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
+        Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), WHOLE_PACK,
               when=lambda seen: "out-of-bounds" in seen.kinds and int(seen.inputs[0][-1]) > 1 and "Pack" in seen.text),
-        Wrong(Changed(("for (; i < n; i++) y[i] = x[i];", "return;")),
-              "The last few are missing: where fewer than N are left, they must be taken one by one.",
+        Wrong(Changed(("for (; i < n; i++) y[i] = x[i];", "return;")), LAST_MISSING,
               when=lambda seen: not seen.issues and len(seen.inputs[1]) % int(seen.inputs[0][-1])
                   and np.array_equal(seen.got[: len(seen.got) // int(seen.inputs[0][-1]) * int(seen.inputs[0][-1])],
                   seen.expected[: len(seen.got) // int(seen.inputs[0][-1]) * int(seen.inputs[0][-1])])),

@@ -5,6 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
+from course_lib.coach.shared_cases import LAST_MISSING, WHOLE_PACK
 from course_lib.devices import ops
 
 BLOCK = 64
@@ -78,14 +79,11 @@ template <int N> __global__ void relu_forward(const float* x, float* y, int n) {
               "A pack begins at an index that is no multiple of N. Thread i owns the N numbers from index N * i on.",
               when=lambda seen: "misaligned-access" in seen.kinds and seen.inputs[1] == 4),
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
-              when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[1] == 4),
+              WHOLE_PACK, when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[1] == 4),
         Wrong(Changed(("if (i + N <= n) {", "if (i + N < n) {")),
               "The last pack is whole, and was read one by one: it ends where the array ends. A pack fits if i + N <= n.",
               when=lambda seen: seen.label == "1024 numbers in packs" and one_lane_read_four(seen.reports)),
-        Wrong(Changed(("for (; i < n; i++) y[i] = gelu(x[i]);", "return;")),
-              "The last numbers are missing: where fewer than N are left, they must be taken one by one.",
-              like=whole_packs_only),
+        Wrong(Changed(("for (; i < n; i++) y[i] = gelu(x[i]);", "return;")), LAST_MISSING, like=whole_packs_only),
         Wrong(Changed(("p.item[j] = gelu(p.item[j])", "p.item[j] = gelu_gate(p.item[j])"),
                       ("y[i] = gelu(x[i])", "y[i] = gelu_gate(x[i])")), "y is the gate itself. GELU is x times the gate.",
               like=lambda x, N: gelu(x) / x),

@@ -5,6 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
+from course_lib.coach.shared_cases import LAST_MISSING, WHOLE_PACK
 
 BLOCK = 64
 INTO = {"a new array": 2, "the branch": 0, "the stream": 1}  # which of x, residual, y the result is
@@ -76,11 +77,8 @@ template <int N> __global__ void mean_of_two(const float* a, const float* b, flo
 ''',
     wrong=[
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
-              when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[3] == 4),
-        Wrong(Changed(("for (; i < n; i++) y[i] = x[i] + residual[i];", "return;")),
-              "The last numbers are missing: where fewer than N are left, they must be taken one by one.",
-              like=whole_packs_only),
+              WHOLE_PACK, when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[3] == 4),
+        Wrong(Changed(("for (; i < n; i++) y[i] = x[i] + residual[i];", "return;")), LAST_MISSING, like=whole_packs_only),
         Wrong(Changed(("i = N * (", "i = (")),
               "Two threads use the same numbers. A thread takes N neighbours, from number N times its own on; its own counts on "
               "through all blocks.",

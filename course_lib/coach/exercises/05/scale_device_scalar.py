@@ -4,6 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.shared_cases import LAST_MISSING, WHOLE_PACK
 
 BLOCK = 64
 
@@ -60,11 +61,8 @@ __global__ void shift_all(const float* x, const float* shift, float* y, int n) {
               "`factor` has one number, for all of x. The number of a thread, or of an item, is no index into it: factor[0].",
               when=outside_factor),
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
-              when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[2] == 4),
-        Wrong(Changed(("for (; i < n; i++) y[i] = by * x[i];", "return;")),
-              "The last numbers are missing: where fewer than N are left, they must be taken one by one.",
-              like=whole_packs_only),
+              WHOLE_PACK, when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[2] == 4),
+        Wrong(Changed(("for (; i < n; i++) y[i] = by * x[i];", "return;")), LAST_MISSING, like=whole_packs_only),
         Wrong(Changed(("p.item[j] *= by", "p.item[j] += by"), ("by * x[i]", "by + x[i]")),
               "The factor was added, not multiplied.", like=lambda x, factor, N: x + factor),
     ],

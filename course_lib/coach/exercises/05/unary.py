@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.shared_cases import KINDS, whole_numbers
+from course_lib.coach.shared_cases import KINDS, LAST_MISSING, WHOLE_PACK, whole_numbers
 
 BLOCK = 64
 OPS = {"Negative": np.negative, "Exp": np.exp, "Log": np.log, "Tanh": np.tanh, "Sqrt": np.sqrt}
@@ -72,14 +72,11 @@ template <class First, class Second, int N> __global__ void both(const float* x,
 ''',
     wrong=[
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              "The last thread took a whole pack where fewer than N numbers are left. A pack fits only if i + N <= n.",
-              when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[2] == 4),
+              WHOLE_PACK, when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[2] == 4),
         Wrong(Changed(("y[i] = Op::of(x[i]);", "y[i] = Op::of(y[i]);")),
               "The last few numbers are computed from `y`, where nothing is written yet. Read them from `x`.",
               when=lambda seen: any(issue.kind == "uninitialised-read" and "'y'" in issue.message for issue in seen.issues)),
-        Wrong(Changed(("for (; i < n; i++) y[i] = Op::of(x[i]);", "return;")),
-              "The last numbers are missing: where fewer than N are left, they must be taken one by one.",
-              like=whole_packs_only),
+        Wrong(Changed(("for (; i < n; i++) y[i] = Op::of(x[i]);", "return;")), LAST_MISSING, like=whole_packs_only),
         Wrong(Changed(("y[i] = Op::of(x[i]);", "y[i] = x[i];")),
               "The last numbers were copied as they are: the operation is missing there.", like=copied_end),
     ],

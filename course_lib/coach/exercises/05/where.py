@@ -33,9 +33,9 @@ def cases(random):
 def launch(kernel, condition, a, b):
     shape = np.broadcast_shapes(condition.shape, a.shape, b.shape)
     y = cuda.empty(shape, a.dtype)
-    walks = views("where", shape, *(broadcast_strides(x.shape, shape) for x in (condition, a, b)))
+    layouts = views("where", shape, *(broadcast_strides(x.shape, shape) for x in (condition, a, b)))
     arrays = (cuda.asarray(x) for x in (condition, a, b))
-    kernel.instance(KINDS[y.dtype.name])((y.size + BLOCK - 1) // BLOCK, BLOCK, (*arrays, y, *walks, y.size))
+    kernel.instance(KINDS[y.dtype.name])((y.size + BLOCK - 1) // BLOCK, BLOCK, (*arrays, y, *layouts, y.size))
     return y
 
 

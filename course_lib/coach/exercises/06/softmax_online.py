@@ -60,16 +60,16 @@ def own_pairs(x, THREADS, T):
 def by_pairs(x, THREADS, T, see=True, merge=True):
     """With pairs whose sum `see` or `merge` does not rescale to the new maximum."""
     x = seen_only(x, T)
-    top, total = np.full((len(x), THREADS), -np.inf), np.zeros((len(x), THREADS))
+    m, l = np.full((len(x), THREADS), -np.inf), np.zeros((len(x), THREADS))
     for c in range(x.shape[1]):
         own, t = x[:, c], c % THREADS
-        new = np.maximum(top[:, t], own)
-        rising = np.where(np.isinf(top[:, t]), 0, np.exp(top[:, t] - new)) if see else 1
-        total[:, t] = np.where(np.isinf(own), total[:, t], total[:, t] * rising + np.exp(own - new))
-        top[:, t] = new
-    whole = top.max(axis=1, keepdims=True)
-    total = (total * np.exp(top - whole) if merge else total).sum(axis=1, keepdims=True)
-    return np.exp(x - whole) / total
+        new = np.maximum(m[:, t], own)
+        rescale = np.where(np.isinf(m[:, t]), 0, np.exp(m[:, t] - new)) if see else 1
+        l[:, t] = np.where(np.isinf(own), l[:, t], l[:, t] * rescale + np.exp(own - new))
+        m[:, t] = new
+    largest = m.max(axis=1, keepdims=True)
+    l = (l * np.exp(m - largest) if merge else l).sum(axis=1, keepdims=True)
+    return np.exp(x - largest) / l
 
 
 def last_left_out(x, THREADS, T):
@@ -78,9 +78,9 @@ def last_left_out(x, THREADS, T):
     last = np.arange(len(x)) + x.shape[1] - len(x) if T else np.full(len(x), x.shape[1] - 1)
     fewer = scores.copy()
     fewer[np.arange(len(x)), last] = -np.inf
-    top = fewer.max(axis=1, keepdims=True)
-    total = np.where(np.isinf(top), 0, np.exp(fewer - top).sum(axis=1, keepdims=True))
-    return np.where(np.arange(x.shape[1]) <= last[:, None], np.exp(scores - top) / total, 0)
+    m = fewer.max(axis=1, keepdims=True)
+    l = np.where(np.isinf(m), 0, np.exp(fewer - m).sum(axis=1, keepdims=True))
+    return np.where(np.arange(x.shape[1]) <= last[:, None], np.exp(scores - m) / l, 0)
 
 
 def unseen_not_zero(x, THREADS, T):

@@ -7,6 +7,7 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 BLOCKS = 3  # also where there are fewer rows
 PLAIN, WIDE = "64, 1, 2", "64, 4, 1"  # a row of up to 128, and one of up to 256 whose length four divides
+UNBIASED = "The variance was divided by C - 1. That is the unbiased estimate; LayerNorm divides by C."
 
 
 def cases(random):
@@ -104,12 +105,11 @@ __device__ void to_unit(Row<THREADS, N, ITEMS>& x, int C) {
               "The variance counts elements beyond the end of the row. They hold 0, and 0 minus the mean is not 0: add up "
               "only where x.column(e) < C.", like=lambda x, w, b, eps: norm(x, w, b, eps, beyond)),
         Wrong(Changed(("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) / max(C - 1, 1) + "
-                                                                "eps")),
-              "The variance was divided by C - 1. That is the unbiased estimate; LayerNorm divides by C.",
+                                                                "eps")), UNBIASED,
               like=lambda x, w, b, eps: norm(x, w, b, eps, lambda wide,
                   mean: ((wide - mean) ** 2).sum(-1, keepdims=True) / max(wide.shape[-1] - 1, 1))),
         Wrong(Changed(("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) / (C - 1) + eps")),
-              "The variance was divided by C - 1. That is the unbiased estimate; LayerNorm divides by C.", also=True,
+              UNBIASED, also=True,
               like=lambda x, w, b, eps: norm(x, w, b, eps, lambda wide,
                   mean: ((wide - mean) ** 2).sum(-1, keepdims=True) / np.float64(wide.shape[-1] - 1))),
         Wrong(Changed(("block_sum<THREADS>(squares) / C + eps", "block_sum<THREADS>(squares) / C")),

@@ -36,8 +36,8 @@ def launch(kernel, q, k, v):
 def barriers(seen):
     """Where in the loop over tiles stands a barrier: before the tile is written, after it?"""
     text = lexer.read(seen.text).code
-    walk = text[text.index("for (int start") :].split("for (int s = 0; s < keys")[0]
-    before, _, after = walk.partition("k_tile[")
+    loop = text[text.index("for (int start") :].split("for (int s = 0; s < keys")[0]
+    before, _, after = loop.partition("k_tile[")
     return "__syncthreads" in before, "__syncthreads" in after
 
 

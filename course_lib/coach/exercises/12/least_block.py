@@ -2,6 +2,8 @@
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
+NOT_ALIVE = "Arrays that do not live at this moment are added too: those that have ended, or have not begun."
+
 
 def cases(random):
     yield Case("one after the other", [(4, 0, 2), (3, 2, 5)])
@@ -28,10 +30,8 @@ exercise = Exercise(
         Wrong(Changed(("begins <= now < ends", "begins <= now <= ends")),
               "At the time `ends` an array lives no longer: another one that begins then can have its memory."),
         Wrong(Changed(("begins <= now < ends", "begins < now < ends")), "An array lives at the time `begins` already."),
-        Wrong(Changed((" if begins <= now < ends", "")),
-              "Arrays that do not live at this moment are added too: those that have ended, or have not begun."),
-        Wrong(Changed(("begins <= now < ends", "begins <= now")),
-              "Arrays that do not live at this moment are added too: those that have ended, or have not begun.", also=True),
+        Wrong(Changed((" if begins <= now < ends", "")), NOT_ALIVE),
+        Wrong(Changed(("begins <= now < ends", "begins <= now")), NOT_ALIVE, also=True),
         Wrong(Changed(("begins <= now < ends", "begins == now")),
               "Only the arrays that begin at this moment are added. Those that began before, and have not ended, live too."),
         Wrong(Changed(("sum(size for", "sum(1 for")),

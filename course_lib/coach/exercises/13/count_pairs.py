@@ -2,6 +2,8 @@
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
+JOINED = "Joined, the words make pairs that cross a pre-token boundary. Count inside each word."
+
 
 def cases(random):
     yield Case("one word, three times", {"ab": 3})
@@ -38,9 +40,9 @@ exercise = Exercise(
     for pair in pairs(text):
         counts[pair] = counts.get(pair, 0) + 1
     return counts
-""", "Joined, the words make pairs that cross a pre-token boundary. Count inside each word."),
+""", JOINED),
         Wrong("""def count_pairs(words):
     return dict(Counter(pairs("".join(words))))
-""", "Joined, the words make pairs that cross a pre-token boundary. Count inside each word.", also=True),
+""", JOINED, also=True),
     ],
 )  # fmt: skip

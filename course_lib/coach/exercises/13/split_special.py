@@ -4,6 +4,7 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Mistake, Wrong
 
 END = "<|endoftext|>"
 GONE = "The special tokens are gone. Each is a part of its own: joined, the parts must give the text."
+UNESCAPED = 'The characters of a special token are read as a pattern: `|` means "or" there. Use regex.escape.'
 
 
 def cases(random):
@@ -48,8 +49,7 @@ exercise = Exercise(
         Wrong(Changed(('"("', '"(?:"')), GONE),
         Wrong(Changed(('"("', '"(?:"'), (" if part]", "]")), GONE, also=True),
         Wrong(Changed((" if part]", "]")), "There are empty parts. Leave them out."),
-        Wrong(Changed(("map(regex.escape, longest_first)", "longest_first")),
-              'The characters of a special token are read as a pattern: `|` means "or" there. Use regex.escape.'),
+        Wrong(Changed(("map(regex.escape, longest_first)", "longest_first")), UNESCAPED),
         Wrong(Changed(("sorted(special_tokens, key=len, reverse=True)", "special_tokens")),
               "Of two special tokens that match at the same position, the longer one counts. A pattern tries them in the order "
               "given."),
@@ -64,8 +64,7 @@ exercise = Exercise(
         Wrong("""def split_special(text, special_tokens):
     parts = regex.split("(" + "|".join(sorted(special_tokens, key=len, reverse=True)) + ")", text)
     return [part for part in parts if part]
-""",
-              'The characters of a special token are read as a pattern: `|` means "or" there. Use regex.escape.', also=True),
+""", UNESCAPED, also=True),
         Mistake("Without special tokens the text is one part. A pattern of no alternatives matches between all characters.",
                 when=lambda seen: all(not o.inputs[1] and len(o.got) > 1 and "".join(o.got) == o.inputs[0]
                                       for o in seen.outcomes if not o.right)),

@@ -35,7 +35,7 @@ def check(found, T, back):
 
 
 exercise = Exercise(
-    title="A head that looks further back",
+    title="A head that attends further back",
     minutes=3,
     core=False,
     defines="keys_back",

@@ -4,6 +4,8 @@ import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Refused, Wrong
 
+LONGER = "A gradient that is short enough stays as it is. This makes it longer."
+
 
 def cases(random):
     yield Case("one array, too long", [np.array([3.0, 4.0])], 1.0)
@@ -46,9 +48,8 @@ exercise = Exercise(
     return [gradient * min(1, max_norm / max(norm, max_norm)) for gradient, norm in zip(gradients, norms)]
 """, "The norm is that of all arrays together. With a factor for each of them, the direction of the step would change."),
         Wrong(Changed(("factor = max_norm / norm if norm > max_norm else 1.0", "factor = max_norm / norm if norm > 0 else 1.0")),
-              "A gradient that is short enough stays as it is. This makes it longer."),
-        Wrong(Changed(("max_norm / norm if norm > max_norm else 1.0", "max_norm / norm")),
-              "A gradient that is short enough stays as it is. This makes it longer.", also=True),
+              LONGER),
+        Wrong(Changed(("max_norm / norm if norm > max_norm else 1.0", "max_norm / norm")), LONGER, also=True),
         Wrong(Changed(("np.sqrt(sum((gradient**2).sum() for gradient in gradients))",
                        "sum((gradient**2).sum() for gradient in gradients)")),
               "The norm is the root of the sum of squares: for (3, 4) it is 5, not 25."),

@@ -4,6 +4,8 @@ import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
+BELOW_ONE = "The last prefix sum may be a little below 1. Multiply each number by the last prefix sum of its row."
+
 
 def cases(random):
     def case(label, rows, uniform):
@@ -60,11 +62,10 @@ exercise = Exercise(
     for row, number in zip(probabilities, uniform):
         tokens.append(np.searchsorted(np.cumsum(row), number, side="right"))
     return np.array(tokens)
-""", "The last prefix sum may be a little below 1. Multiply each number by the last prefix sum of its row."),
+""", BELOW_ONE),
         Wrong("""def draw(probabilities, uniform):
     return (np.cumsum(probabilities, -1) > uniform[:, None]).argmax(-1)
-""", "The last prefix sum may be a little below 1. Multiply each number by the last prefix sum of its row.",
-              also=True),
+""", BELOW_ONE, also=True),
         Wrong("""def draw(probabilities, uniform):
     cumulative = np.cumsum(probabilities, 0)
     return (cumulative <= uniform[:, None] * cumulative[:, -1:]).sum(-1)

@@ -4,6 +4,9 @@ import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
+PER_TOKEN = "p is not a limit for a single token: the kept tokens together must reach it."
+ONE_TOO_FEW = "The token with which p is reached must be kept as well: those before it do not reach p."
+
 
 def cases(random):
     def case(label, rows, p):
@@ -64,13 +67,10 @@ exercise = Exercise(
         count = max(1, (np.cumsum(row[order]) <= p).sum())
         result[r, order[:count]] = row[order[:count]]
     return result / result.sum(-1, keepdims=True)
-""", "The token with which p is reached must be kept as well: those before it do not reach p."),
-        Wrong(Changed(("before < p", "before + sorted_ <= p")),
-              "The token with which p is reached must be kept as well: those before it do not reach p.", also=True),
-        Wrong(Changed(("before < p", "np.cumsum(sorted_, -1) < p")),
-              "The token with which p is reached must be kept as well: those before it do not reach p.", also=True),
-        Wrong(Changed(("before < p", "np.cumsum(sorted_, -1) <= p")),
-              "The token with which p is reached must be kept as well: those before it do not reach p.", also=True),
+""", ONE_TOO_FEW),
+        Wrong(Changed(("before < p", "before + sorted_ <= p")), ONE_TOO_FEW, also=True),
+        Wrong(Changed(("before < p", "np.cumsum(sorted_, -1) < p")), ONE_TOO_FEW, also=True),
+        Wrong(Changed(("before < p", "np.cumsum(sorted_, -1) <= p")), ONE_TOO_FEW, also=True),
         Wrong(Changed((", kind=\"stable\"", "")),
               "Of equally likely tokens the first are taken: np.argsort keeps their order with kind=\"stable\"."),
         Wrong(Changed(("before < p", "before <= p")), "If p is reached exactly, you keep one token too many."),
@@ -96,9 +96,8 @@ exercise = Exercise(
         Wrong("""def top_p_filter(probabilities, p):
     kept = np.where(probabilities >= 1 - p, probabilities, 0)
     return kept / kept.sum(-1, keepdims=True)
-""", "p is not a limit for a single token: the kept tokens together must reach it."),
-        Wrong(Changed(("before < p", "sorted_ >= p")),
-              "p is not a limit for a single token: the kept tokens together must reach it.", also=True),
+""", PER_TOKEN),
+        Wrong(Changed(("before < p", "sorted_ >= p")), PER_TOKEN, also=True),
         Wrong(Changed(("np.argsort(-probabilities", "np.argsort(probabilities")), generic="`probabilities` has the wrong sign"),
     ],
 )  # fmt: skip

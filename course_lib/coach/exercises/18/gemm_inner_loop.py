@@ -134,7 +134,7 @@ fn add_products(@builtin(global_invocation_id) id: vec3<u32>) {
               "A launch may begin in the middle of a batch. Number its matrices by `matrix`, which counts from args.first, "
               "not by group.z.",
               when=lambda seen: seen.label == BATCH and np.isnan(seen.got[1]).all() and not np.isnan(seen.got[0]).any(),
-              once="which matrices were written, and which were not"),
+              once="as above"),
         Wrong(Changed(("(matrix * args.N + row) * args.M", "(matrix * args.N + row) * args.N")),
               "y is (N, M): there are args.N rows and args.M columns, so a row of y has args.M numbers. You have exchanged two "
               "of these.",

@@ -22,7 +22,7 @@ def launch(kernel, x):
 
 
 def left_as_it_was(seen):
-    """No zero is written anywhere, and all that was wrong came of rows that leave places of the tree free."""
+    """No zero is written anywhere, and all that was wrong came of rows with fewer numbers than the tree has elements."""
     writes_none = not re.search(
         r"\b0(\.0)?f?\s*[;,)]|f32\(\)", seen.text.partition("fn short_row")[2].partition("for")[0]
     )

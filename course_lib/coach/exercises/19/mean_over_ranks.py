@@ -5,6 +5,11 @@ import numpy as np
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.coach.shared_cases import on_ranks
 
+MEAN_OF_MEANS = (
+    "This is the mean of the ranks' means. A rank with fewer tokens counts as much as one with more: right only if all hold "
+    "as many."
+)
+
 
 def cases(random):
     yield Case("two ranks with one loss each", [np.array([2.0]), np.array([6.0])])
@@ -36,15 +41,13 @@ exercise = Exercise(
         Wrong("""def mean_over_ranks(communicator, losses):
     own = losses.sum() / max(len(losses), 1)
     return communicator.all_reduce(np.array([own]))[0] / communicator.size
-""", "This is the mean of the ranks' means. A rank with fewer tokens counts as much as one with more: right only if all "
-              "hold as many."),
+""", MEAN_OF_MEANS),
         Wrong("""def mean_over_ranks(communicator, losses):
     return communicator.all_reduce(np.array([losses.sum()]))[0] / max(len(losses), 1)
 """, "The sum is that of all ranks, and you divide it by the number of this rank's tokens. Add up the numbers as well."),
         Wrong("""def mean_over_ranks(communicator, losses):
     return communicator.all_reduce(np.array([losses.mean()]))[0] / communicator.size
-""", "This is the mean of the ranks' means. A rank with fewer tokens counts as much as one with more: right only if all hold "
-              "as many.", also=True),
+""", MEAN_OF_MEANS, also=True),
         Wrong(Changed(("total / count", "total")), "This is the sum over all tokens. Divide it by their number."),
         Wrong("""def mean_over_ranks(communicator, losses):
     return communicator.all_reduce(losses).sum() / communicator.size / len(losses)

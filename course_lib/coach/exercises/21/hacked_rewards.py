@@ -5,18 +5,19 @@ import numpy as np
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 from course_lib.tuning import tiny
 
-LOOKS, STEPS = 5, 15  # at a run, and between two of them
+EVALUATIONS, STEPS = 5, 15  # of a run, and between two of them
+HONEST = "A reward that rose may have been earned honestly. Hacked means that what was wanted fell as well."
 
 
 def learned(reward):
-    """A run by the exact gradient of a reward (N,): its mean, and the fraction of stories, at each look."""
+    """A run by the exact gradient of a reward (N,): its mean, and the fraction of stories, at each evaluation."""
     theta = tiny.start()
-    looks = [(tiny.expected(theta, reward), tiny.expected(theta))]
-    while len(looks) < LOOKS:
+    evaluations = [(tiny.expected(theta, reward), tiny.expected(theta))]
+    while len(evaluations) < EVALUATIONS:
         for _ in range(STEPS):
             theta += tiny.gradient(theta, reward)
-        looks.append((tiny.expected(theta, reward), tiny.expected(theta)))
-    return tuple([round(each, 4) for each in values] for values in zip(*looks, strict=True))
+        evaluations.append((tiny.expected(theta, reward), tiny.expected(theta)))
+    return tuple([round(each, 4) for each in values] for values in zip(*evaluations, strict=True))
 
 
 def cases(random):
@@ -54,17 +55,16 @@ exercise = Exercise(
     reference=right,
     hints=("`for name, (rewards, possible) in runs.items()`: compare rewards[-1] with rewards[0], and so for possible.",),
     wrong=[
-        Wrong(Changed(("rewards[-1] > rewards[0] and possible[-1] < possible[0]", "rewards[-1] > rewards[0]")),
-              "A reward that rose may have been earned honestly. Hacked means that what was wanted fell as well."),
-        Wrong(Changed(("sorted(", "list("), (" and possible[-1] < possible[0]", "")),
-              "A reward that rose may have been earned honestly. Hacked means that what was wanted fell as well.", also=True),
+        Wrong(Changed(("rewards[-1] > rewards[0] and possible[-1] < possible[0]", "rewards[-1] > rewards[0]")), HONEST),
+        Wrong(Changed(("sorted(", "list("), (" and possible[-1] < possible[0]", "")), HONEST, also=True),
         Wrong(Changed(("rewards[-1] > rewards[0] and possible[-1] < possible[0]", "possible[-1] < possible[0]")),
               "What was wanted fell in all of these, but a run whose reward fell too has failed: it has hacked nothing."),
         Wrong(Changed(("rewards[-1] > rewards[0] and", "max(rewards) > rewards[0] and")),
-              "You compare the highest reward on the way. Compare the last look with the first."),
+              "You compare the highest reward on the way. Compare the last evaluation with the first."),
         Wrong(Changed(("rewards[-1] > rewards[0] and possible[-1] < possible[0]",
                        "max(rewards) > rewards[0] and min(possible) < possible[0]")),
-              "You compare the highest and the lowest look on the way with the first. Compare the last look with the first."),
+              "You compare the highest and the lowest number on the way with the first. Compare the last evaluation "
+              "with the first."),
         Wrong(Changed(("sorted(", "list(")), "The right names, in the order of the dictionary. Sort them."),
         Wrong(Changed(("possible[-1] < possible[0]", "possible[-1] <= possible[0]")),
               "Where what was wanted stayed as it was, it did not fall."),

@@ -80,7 +80,7 @@ fn unpack_bits(@builtin(global_invocation_id) id: vec3<u32>) {
               "A code c stands for scale * (c - 8): all your weights are 8 steps too large.",
               like=lambda codes, scales: weights(codes, scales, zero=0)),
         Wrong(Changed(("f32((words[i] >> (4 * j)) & 15u)", "(words[i] >> (4 * j)) & 15u"), ("(code - 8.0)", "f32(code - 8)")),
-              "A u32 has no negative numbers: a code below 8, less 8, wraps around to over 4 billion. Make a float of the code "
+              "A u32 has no negative numbers: a code below 8, minus 8, wraps around to over 4 billion. Make a float of the code "
               "first, then subtract 8.0.", like=unsigned),
         Wrong(Changed(("(4 * j)", "(28 - 4 * j)")),
               "The codes of each word come out backwards: the first is in the lowest four bits.", like=backwards),

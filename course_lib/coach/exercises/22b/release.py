@@ -40,17 +40,17 @@ exercise = Exercise(
     results=("the list that is returned", "the table", "the list holders"),
     call=call,
     reference=right,
-    hints=("Which pages does it return, and which of them does somebody still hold? Look at holders[page] after counting down.",),
+    hints=("Which pages does it return, and which of them does a text still hold? Look at holders[page] after counting down.",),
     wrong=[
         Wrong(Changed((ASKS, ASKS.replace("holders[page] == 0", "True"))),
               "A page is freed although another text still holds it; when that one ends, it is freed a second time. Only a page "
-              "that nobody holds any more is free."),
+              "that no text holds any more is free."),
         Wrong(Changed(("    table.clear()\n", "")),
-              "The table still names its pages: who releases it again counts them down a second time. Empty it."),
+              "The table still names its pages: releasing it again counts them down a second time. Empty it."),
         Wrong(Changed((ASKS, ASKS.replace("0", "1"))),
               "You ask too late: the count has been lowered already, so 1 means that another text holds the page."),
         Wrong(Changed((ASKS + "(page)\n", ""), ("        holders[page] -= 1\n", ELSE)),
-              "A page that is freed keeps the count of 1: whoever takes it next then seems to share it. Count every page down."),
+              "A page that is freed keeps the count of 1: the text that takes it next seems to share it. Count every page down."),
         Wrong(Changed(("        holders[page] -= 1\n", "")), generic="without its `holders[page] -= 1`"),
     ],
 )  # fmt: skip

@@ -49,8 +49,8 @@ def before(dS, q, k, G, dy, du):
 
 
 def chunks(kind, dy, dlast, q, k, g, beta, before=before, always=False):
-    """Each chunk step by step, backwards; from chunk to chunk the gradient of the state is what `before` says. always: du goes
-    back without the delta rule as well."""
+    """Each chunk step by step, backwards; from chunk to chunk the gradient of the state is what `before` says. always: with
+    the term of du without the delta rule as well."""
     H, T, D = q.shape
     dy, q, k, g, beta = (x.astype(np.float64) for x in (dy, q, k, g, beta))
     dS = np.zeros((H, D, dy.shape[-1])) if dlast is None else dlast.astype(np.float64)
@@ -78,8 +78,8 @@ def otherwise(rule, always=False):
 
 
 NOT_READ = (
-    "Gated linear attention (KIND is not Delta) reads nothing before it writes, and yet du goes back there. Only by the delta "
-    "rule: if (KIND == Delta)."
+    "Gated linear attention (KIND is not Delta) reads nothing before it writes, so no gradient of a reading flows there. "
+    "Add the term of du for the delta rule alone: if (KIND == Delta)."
 )
 
 
@@ -103,8 +103,8 @@ exercise = Exercise(
     hints=(
         "The state before the chunk acts on three things. Which factor stands before it in each: in the state after the "
         "chunk, in y of step t, and in what step t writes by the delta rule?",
-        "S after the chunk is chunk.over times S, and more. y of step t is S times chunk.q[t], and more. So a gradient goes back "
-        "through the same factors: over times dS, and chunk.q[t] times dy of step t.",
+        "S after the chunk is chunk.over times S, and more. y of step t is S times chunk.q[t], and more. So the gradient "
+        "flows through the same factors: over times dS, and chunk.q[t] times dy of step t.",
         "S[i] *= over as in the forward pass, with dS; then for each step add_own(dS, chunk.q[t], dyt[t], lane), and for the "
         "delta rule add_own(dS, chunk.k[t], -du[t], lane).",
     ),
@@ -117,12 +117,12 @@ __global__ void first_gradient(const float* a, const float* dy, float* dh, int T
 ''',
     wrong=[
         Wrong(Changed(("for (int i = 0; i < OWN; i++) dS[i] *= chunk.over[row_of(i, lane)];", "for (int i = 0; i < OWN; i++);")),
-              "The state decays from the chunk's beginning to its end, so the gradient that comes back from its end is "
-              "multiplied by the same decay, chunk.over.",
+              "The state decays from the chunk's beginning to its end, so the upstream gradient, that of the state at its "
+              "end, is multiplied by the same decay, chunk.over.",
               like=otherwise(lambda dS, *chunk: dS + before(0 * dS, *chunk))),
         Wrong(Changed(("            if (KIND == Delta) add_own(dS, chunk.k[t], -du[t], lane);\n", "")),
-              "By the delta rule each step reads the state before it writes, and takes away what it read. That reading passes a "
-              "gradient back as well, -du[t] under chunk.k[t].",
+              "By the delta rule each step reads the state before it writes, and takes away what it read. A gradient flows "
+              "through that reading as well: chunk.k[t] times -du[t].",
               like=otherwise(lambda dS, q, k, G, dy, du: before(dS, q, k, G, dy, 0 * du))),
         Wrong(Changed(("-du[t]", "du[t]")),
               "What the delta rule reads it takes away: the sign of du is minus.",
@@ -132,7 +132,7 @@ __global__ void first_gradient(const float* a, const float* dy, float* dh, int T
         Wrong(Changed(("if (KIND == Delta) add_own(dS, chunk.k[t], -du", "add_own(dS, chunk.k[t], du")), NOT_READ,
               like=otherwise(plus, always=True), also=True),
         Wrong(Changed(("            add_own(dS, chunk.q[t], dyt[t], lane);\n", "")),
-              "Each y of the chunk was read from the state before it, too: dy of step t goes back under chunk.q[t].",
+              "Each y of the chunk was read from the state before it, too: its gradient there is chunk.q[t] times dy of step t.",
               like=otherwise(lambda dS, q, k, G, dy, du: before(dS, q, k, G, 0 * dy, du))),
         Wrong(Changed(("chunk.q[t], dyt[t]", "chunk.to_end[t], dyt[t]")), generic="elements of dstate are wrong"),
     ],

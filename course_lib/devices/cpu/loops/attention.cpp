@@ -1,4 +1,4 @@
-// Causal attention with grouped heads, forward and backward, without a (T, S) matrix in memory.
+// Causal grouped-query attention, forward and backward, without a (T, S) matrix in memory.
 //
 // One piece of work is one head: its keys and values are packed once, then a strip of queries at a time meets the keys that
 // it can see. The scores of a strip stay in the cache, and no product is computed that the mask would hide, but for the

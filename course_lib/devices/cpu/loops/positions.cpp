@@ -2,7 +2,7 @@
 #include "numbers.h"
 #include "threads.h"
 
-// x, y (B, T, H, D), cos and sin (T, D/2): element i turns with element i + D/2, backwards if `back`.
+// x, y (B, T, H, D), cos and sin (T, D/2): elements i and i + D/2 are a pair that is rotated, backwards if `back`.
 extern "C" void rope(int wide, const void *x_, const void *cos_, const void *sin_, void *y_, long B, long T, long H, long D,
                      int back) {
     with_type(wide, [=](auto r) {

@@ -18,7 +18,7 @@ static std::vector<Span> cut(const long *sizes, long arrays) {
     return spans;
 }
 
-// The sum of all squares: each piece in R over short stretches, the stretches in double.
+// The sum of all squares: 1,024 numbers at a time in R, their sums in double.
 extern "C" double sum_of_squares(int wide, void *const *arrays, const long *sizes, long count) {
     const std::vector<Span> spans = cut(sizes, count);
     std::vector<double> sums(spans.size());
