@@ -1,6 +1,6 @@
-"""Byte-pair encoding (Sennrich et al. 2016, section 3.2): learn merges from counted pieces, apply them to one piece.
+"""Byte-pair encoding (Sennrich et al. 2016, section 3.2): learn merges from counted pre-tokens, apply them to one.
 
-A piece is the UTF-8 bytes of one pre-token (about a word); no merge ever crosses a piece. A symbol is an int: below 256
+A `piece` is the UTF-8 bytes of one pre-token (about a word), whose boundary no merge crosses. A symbol is an int: below 256
 the byte of that value, from 256 on a merged token, numbered in the order it was learned. The merges are those of
 HuggingFace `tokenizers`: the most frequent pair first; among equally frequent ones the lowest left symbol, then the
 lowest right one, bytes in the order of GPT-2's visible characters. Two merges that spell the same bytes share a symbol.
@@ -72,7 +72,7 @@ def learn_merges(
 ) -> list[Pair]:
     """Learn merges until `entries` new symbols exist or no pair is left.
 
-    pieces:    how often each piece occurs.
+    pieces:    how often each pre-token occurs, as bytes.
     progress:  called with the number of symbols learned so far, once per merge.
 
     Counting all pairs again after each merge would cost the whole corpus every time. Only words that hold the merged
@@ -147,9 +147,9 @@ def learn_merges_compiled(pieces: Mapping[bytes, int], entries: int) -> list[Pai
 
 
 def apply_merges(piece: bytes, ranks: Mapping[Pair, tuple[int, int]]) -> list[int]:
-    """The symbols of one piece: again and again, merge the pair that was learned first, the leftmost of several.
+    """The symbols of one pre-token: again and again, merge the pair that was learned first, the leftmost of several.
 
-    ranks: for each pair its place in the order of learning and the symbol that replaces it.
+    ranks: for each pair its index in the order of learning and the symbol that replaces it.
     """
     if len(piece) >= LONG_PIECE:
         return _apply_merges_with_heap(piece, ranks)

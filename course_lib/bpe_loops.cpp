@@ -1,5 +1,5 @@
 // learn_merges of bpe.py, in C++: the same steps in the same order, for corpora where Python's seconds become minutes.
-// The pieces come as one run of bytes with the end of each; the merges go out as pairs of symbols.
+// The pre-tokens come as one run of bytes with the end of each; the merges go out as pairs of symbols.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
-"""Text cut into pieces, about a word each, before anything is merged: GPT-2's pattern (Radford et al. 2019, section 2.2).
+"""Text cut into pre-tokens, about a word each, before anything is merged: GPT-2's pattern (Radford et al. 2019, section 2.2).
 
-Joined, the pieces of a text give it back. No merge goes beyond a piece, so to learn merges it is enough to know how often each
-piece occurs.
+Joined, the pre-tokens of a text give it back. No merge crosses the boundary of one, so to learn merges it is enough to know how
+often each occurs.
 """
 
 import os
@@ -19,14 +19,14 @@ _split = regex.compile(PATTERN).findall
 
 
 def split(text: str) -> list[str]:
-    """The pieces of `text`, in order; joined they give it back."""
+    """The pre-tokens of `text`, in order; joined they give it back."""
     return _split(text)
 
 
 def split_stream(chunks: Iterable[str]) -> Iterator[list[str]]:
-    """The pieces of one long text that comes in chunks, the same as `split` finds in the whole.
+    """The pre-tokens of one long text that comes in chunks, the same as `split` finds in the whole.
 
-    The last two pieces wait for the next chunk: it may lengthen the last one, and with it turn "'" and "l" into "'ll".
+    The last two wait for the next chunk: it may lengthen the last one, and with it turn "'" and "l" into "'ll".
     """
     rest = ""
     for chunk in chunks:
@@ -37,7 +37,7 @@ def split_stream(chunks: Iterable[str]) -> Iterator[list[str]]:
 
 
 def count_pieces(text: str | Iterable[str], progress: bool = False) -> dict[bytes, int]:
-    """How often each piece occurs in one text, or in many: all that learning merges needs to know."""
+    """How often each pre-token occurs in one text, or in many: all that learning merges needs to know."""
     if isinstance(text, (bytes, os.PathLike)) or not isinstance(text, Iterable):
         raise TypeError(f"training takes text (a str, or an iterable of str), not {type(text).__name__}")
     counts: Counter[str] = Counter()
@@ -56,7 +56,7 @@ def bar(iterable: Iterable | None, progress: bool, label: str, unit: str, **opti
 
 
 def utf8(piece: str, errors: str = "strict") -> bytes:
-    """The bytes of a piece. Raises ValueError for half a character."""
+    """The bytes of a pre-token. Raises ValueError for half a character."""
     try:
         return piece.encode("utf-8", errors)
     except UnicodeEncodeError:

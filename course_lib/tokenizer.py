@@ -1,11 +1,11 @@
 """A byte-level BPE tokenizer (as GPT-2's: Radford et al. 2019, section 2.2), trained and applied by our own code.
 
-Text is split into pieces (pieces.py: about a word each, its leading space included), and each piece's UTF-8 bytes are merged as
+Text is split into pre-tokens (pieces.py: about a word each, its leading space included), whose UTF-8 bytes are merged as
 learned (bpe.py). So any text, and any bytes at all, come back exactly as they went in. The ids: 0 to 255 are the bytes
 themselves, then the merged tokens in the order they were learned, then the special tokens. Special tokens stand for no
 text: encoding never yields one unless asked to.
 
-Limits: pieces come from GPT-2's pattern, which suits text with spaces between words. Nothing is normalised. Merges
+Limits: pre-tokens come from GPT-2's pattern, which suits text with spaces between words. Nothing is normalised. Merges
 equal those of HuggingFace `tokenizers` with the same pattern and vocabulary.
 """
 
@@ -26,7 +26,7 @@ from course_lib.pieces import PATTERN, bar, count_pieces, split, split_stream, u
 END_OF_TEXT = "<|endoftext|>"
 FORMAT, VERSION = "course tokenizer", 1
 BYTE_ORDERS = {"value": list(range(256)), "gpt2": bpe.BYTE_ORDER}
-CACHED_PIECES = 1 << 18  # English has some 10^5 different pieces per 100 MB; more would only fill the memory
+CACHED_PIECES = 1 << 18  # English has some 10^5 different pre-tokens per 100 MB; more would only fill the memory
 
 
 class TokenizerError(ValueError):
@@ -34,7 +34,7 @@ class TokenizerError(ValueError):
 
 
 def split_special(text: str, special_tokens: Sequence[str]) -> list[str]:
-    """`text` cut at its special tokens, which are parts of their own; the longer one of two that fit at one place."""
+    """`text` cut at its special tokens, which are parts of their own; the longer one of two that fit at one position."""
     if not special_tokens:
         return [text] if text else []
     longest_first = sorted(special_tokens, key=len, reverse=True)
@@ -48,7 +48,7 @@ class Tokenizer:
     merges:                the learned pairs of symbols (bpe.py), in order
     special_tokens:        their strings; their ids are the last ones
     requested_vocab_size:  what training was asked for; more than `vocab_size` if the text had no more pairs to merge
-    byte_order:            which byte has which of the ids 0 to 255: its own ("value"), or its place among GPT-2's visible
+    byte_order:            which byte has which of the ids 0 to 255: its own ("value"), or its index among GPT-2's visible
                            characters ("gpt2"), as in that model's files. All other ids are the same in both
     """
 
@@ -86,7 +86,7 @@ class Tokenizer:
     ) -> "Tokenizer":
         """Learn a vocabulary of `vocab_size` ids (bytes, merges and special tokens together) from text.
 
-        text:      one text, or many; no piece spans two of them.
+        text:      one text, or many; no pre-token spans two of them.
         progress:  show a bar.
         A text too small for so many merges gives a smaller vocabulary, with a warning that says how small.
         Raises ValueError for an empty corpus or a vocabulary below 257, TypeError for anything but text.
@@ -105,7 +105,7 @@ class Tokenizer:
         tokenizer = cls(merges, special_tokens, vocab_size)
         if tokenizer.vocab_size < vocab_size:
             warnings.warn(
-                f"the vocabulary stops at {tokenizer.vocab_size} of {vocab_size} entries: every piece of the text is "
+                f"the vocabulary stops at {tokenizer.vocab_size} of {vocab_size} entries: every pre-token is "
                 "one token by now. That is fine; for more, train on more text",
                 stacklevel=2,
             )
@@ -173,7 +173,7 @@ class Tokenizer:
         return self._bytes[token]
 
     def _encode_pieces(self, pieces: list[str], errors: str = "strict") -> list[int]:
-        # Almost every piece was seen before, so the merges are worked out once per piece and then looked up.
+        # Almost every pre-token was seen before, so its merges are worked out once and then looked up.
         ids: list[int] = []
         cache = self._cache
         for piece in pieces:

@@ -114,15 +114,17 @@ __global__ void adamw_single_tensor(float* p, const float* g, float* m, float* v
 # %% [markdown]
 # ## 2. AdamW for a whole model
 #
-# The same for a list of arrays, `arrays.count` of them. Of array k you get `arrays.parameter[k]`, `gradient[k]`, `first[k]`
+# The same for a list of arrays, `arrays.count` of them, in one launch: a launch for each small one would have a low
+# [occupancy](../notebooks/glossary.md#occupancy). Of array k you get `arrays.parameter[k]`, `gradient[k]`, `first[k]`
 # (m), `second[k]` (v), `size[k]` and `decay[k]`. Blocks below `arrays.end[k]` work on array k or on one before it. A block
 # owns `EACH * blockDim.x` neighbouring numbers of its array; each thread owns `EACH` of them, `blockDim.x` apart.
 #
 # New are: `rest1` and `rest2`, which are 1 - beta1 and 1 - beta2; `norm`, whose one number is the global norm of all
 # gradients, or null: every gradient is multiplied by min(1, max_norm / (norm[0] + 1e-6)), or by 1 if there is none; and
 # `arrays.copy[k]`, an array in bfloat16, or null: the new parameter is rounded and written to it by
-# `__float2bfloat16(number)`. (A null pointer counts as false: `if (norm)`. `__grid_constant__` lets all threads read the list
-# without a copy of their own.) This kernel runs in every training step of the model.
+# `__float2bfloat16(number)`, for [mixed precision](../notebooks/glossary.md#mixed-precision). (A null pointer counts as false:
+# `if (norm)`. `__grid_constant__` lets all threads read the list without a copy of their own.) This kernel runs in every
+# training step of the model.
 
 # %% exercise="adamw_step"
 # given kernels/adamw.cu arrays

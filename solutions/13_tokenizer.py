@@ -108,7 +108,7 @@ def learn_merges(pieces, entries):
 
 
 # %% [markdown]
-# ## 2. Encode a piece
+# ## 2. Encode a pre-token
 #
 # The lecture tried *all* merges on each word. With 4,000 of them that is slow. The library checks only the pairs that occur
 # in the word: again and again it merges the one that was learned first, until no pair of the word is a merge.
@@ -118,12 +118,12 @@ def learn_merges(pieces, entries):
 # (97, 98): (1, 257)})` is `[97, 256]`.
 #
 # `merge` of the lecture and Python's `pairwise` (all adjacent pairs of a list) are there for you. With
-# `course.use_my_answers()` it encodes every different piece of the stories that your models read.
+# `course.use_my_answers()` it encodes every different pre-token of the stories that your models read.
 
 
 # %% exercise="apply_merges"
 def apply_merges(piece, ranks):
-    """The symbols of one piece, as a list."""
+    """The symbols of one pre-token, as a list."""
     # yours: merge the pair with the smallest rank, as long as there is one
     word = list(piece)
     while found := [pair for pair in pairwise(word) if pair in ranks]:

@@ -35,13 +35,13 @@
 # %% exercise="hold_out" lecture=true
 def hold_out(tokens, end, count):
     """The tokens to train on, and those that are held out."""
-    place = len(tokens) - count
+    index = len(tokens) - count
     # yours: fix what comes here
-    place = np.flatnonzero(tokens[: place + 1] == end)[-1]  # the `end` token before the story at this index
+    index = np.flatnonzero(tokens[: index + 1] == end)[-1]  # the `end` token before the story that it is in
     # instead
-    # place = max(place, 0)
+    # index = max(index, 0)
     # end
-    return tokens[:place], tokens[place:]
+    return tokens[:index], tokens[index:]
 
 
 # %% [markdown]
@@ -111,7 +111,8 @@ def diagnose_curves(losses, guessing, floor):
 # %% [markdown]
 # ## 1. Warm up, then decay
 #
-# Return the [learning rate](../notebooks/glossary.md#learning-rate) of one step. Steps count from 0 to `steps` - 1.
+# Return the [learning rate](../notebooks/glossary.md#learning-rate) of one step. Steps count from 0 to `steps` - 1; the other
+# arguments are [hyperparameters](../notebooks/glossary.md#hyperparameter).
 #
 # - In the first `warmup` steps it rises linearly. Step 0 takes the first part of the rise, not 0, and the last step of the
 #   warm-up takes `peak`.

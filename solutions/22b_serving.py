@@ -49,7 +49,7 @@ def absorb_query(q, w_uk):
 # %% [markdown]
 # ## Whose turn is it?
 #
-# A request waits for a place. `waiting` is a list: who sent each request, the oldest first. `running` says whose texts are
+# A request waits for a batch slot. `waiting` is a list: who sent each request, the oldest first. `running` says whose texts are
 # being written now. Return the index in `waiting` of the request that is next: one of the client who has the fewest running,
 # and of those the oldest. For `["ann", "ann", "bob"]` and running `["ann"]` it is 2.
 
@@ -61,8 +61,8 @@ def absorb_query(q, w_uk):
 #
 # This is [continuous batching](../notebooks/glossary.md#continuous-batching). A step of the engine computes `budget` tokens
 # at most. `needed` is a list, the oldest text first: how many tokens each text still has to compute. A text that is being
-# written needs 1: its reader waits for the next word. A text whose prompt is still to be read needs more, and can do it in
-# several steps.
+# written needs 1: its reader waits for the next word. A text in [prefill](../notebooks/glossary.md#prefill), whose prompt is
+# still to be read, needs more, and can do it in several steps.
 #
 # Return a list of as many numbers: the tokens that each text computes in this step. Texts that need 1 get it first, the
 # oldest first. What is left of the budget goes to the prompts, the oldest first, each as much as it needs or as there is. For

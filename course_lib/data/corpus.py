@@ -155,7 +155,7 @@ def _open(folder: Path, name: str, context: int, seed: int) -> Corpus:
     if tokenizer.vocab_size < tokenizer.requested_vocab_size:
         notes.append(
             f"The vocabulary stops at {tokenizer.vocab_size:,} of {tokenizer.requested_vocab_size:,}: "
-            "every piece of the text is one token by then."
+            "every pre-token is one token by then."
         )
     if yours := [answer.split()[0] for answer in replaced()]:
         notes.append(f"The text was tokenized by code of yours: {', '.join(yours)}.")

@@ -89,7 +89,7 @@ export class Tokenizer {
   }
 
   /**
-   * The symbols of one piece: again and again, merge the pair that was learned first, the leftmost of several.
+   * The symbols of one pre-token: again and again, merge the pair that was learned first, the leftmost of several.
    * @private
    * @param {number[]} word
    * @returns {number[]}

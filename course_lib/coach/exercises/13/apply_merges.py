@@ -38,7 +38,7 @@ def cases(random):
 
 
 exercise = Exercise(
-    title="Encode a piece",
+    title="Encode a pre-token",
     test_out=True,
     minutes=15,
     defines="apply_merges",

@@ -46,8 +46,8 @@ exercise = Exercise(
     check=check,
     hints=(
         "In the first case, inside which story is the split, and where does that story begin?",
-        "np.flatnonzero(tokens == end) gives all indices of the end token. Which is the last that is not after `place`?",
-        "place = np.flatnonzero(tokens[: place + 1] == end)[-1], in one line after the first.",
+        "np.flatnonzero(tokens == end) gives all indices of the end token. Which is the last that is not after `index`?",
+        "index = np.flatnonzero(tokens[: index + 1] == end)[-1], in one line after the first.",
     ),
     example='''def whole_sentences(text, length):
     """The end of a text, `length` characters long or a little more, that begins after a full stop."""
@@ -56,26 +56,26 @@ exercise = Exercise(
 ''',
     wrong=[
         Wrong("""def hold_out(tokens, end, count):
-    place = len(tokens) - count
-    return tokens[:place], tokens[place:]
+    index = len(tokens) - count
+    return tokens[:index], tokens[index:]
 """, "A story is split in two: its beginning is in the training set, and its end in the validation set."),
         Wrong("""def hold_out(tokens, end, count):
-    place = len(tokens) - count
-    while tokens[place] != end:
-        place += 1
-    return tokens[:place], tokens[place:]
+    index = len(tokens) - count
+    while tokens[index] != end:
+        index += 1
+    return tokens[:index], tokens[index:]
 """,
               "You split at the next start of a story, so fewer than `count` tokens are held out. Split at the last start before "
-              "`place`."),
+              "`index`."),
         Wrong(Changed(("== end)[-1]", "== end)[-1] + 1")),
               "The end token in front of a story belongs to it: split before that token, not after it."),
         Wrong("""def hold_out(tokens, end, count):
-    place = len(tokens) - count
-    start = np.flatnonzero(tokens[: place + 1] == end)[-1]
-    return tokens[:place], tokens[start:]
+    index = len(tokens) - count
+    start = np.flatnonzero(tokens[: index + 1] == end)[-1]
+    return tokens[:index], tokens[start:]
 """, "Some tokens are in both parts now: split both at the same index."),
-        Wrong(Changed(("place + 1", "place")),
-              "If a story starts at `place` itself, split there: `tokens[: place + 1]` includes it.",
+        Wrong(Changed(("index + 1", "index")),
+              "If a story starts at `index` itself, split there: `tokens[: index + 1]` includes it.",
               when=lambda seen: len(seen.got[1]) > len(seen.expected[1]) and seen.inputs[0][len(seen.inputs[0]) - seen.inputs[2]]
                   == seen.inputs[1], once="the only split on the start of a story"),
     ],

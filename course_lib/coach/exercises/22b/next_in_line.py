@@ -1,4 +1,4 @@
-"""Fairness: who has least gets the next place."""
+"""Fairness: who has least gets the next batch slot."""
 
 from course_lib.coach.exercise import Case, Exercise, Wrong
 

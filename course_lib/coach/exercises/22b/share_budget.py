@@ -1,4 +1,4 @@
-"""A step of the scheduler: words first, then prompts in pieces."""
+"""A step of the scheduler: decode first, then prefill in chunks."""
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
@@ -75,7 +75,7 @@ exercise = Exercise(
 """, "Every text that needs 1 gets it, also where the budget has fewer: the step would compute more than it may."),
         Wrong(Changed(("            if (count == 1) == writing:\n                given[i] = min(count, budget)\n",
                        "            if (count == 1) == writing:\n                given[i] = count if count <= budget else 0\n")),
-              "A prompt gets all that it needs or nothing. It can be read in pieces: give it what is left."),
+              "A prompt gets all that it needs or nothing. It can be read in chunks: give it what is left."),
         Wrong(Changed(("                budget -= given[i]\n", "")),
               "Each text gets tokens as if it were alone: take from the budget what you give."),
         Wrong(Changed(("(True, False)", "(False, True)")),
