@@ -53,9 +53,6 @@ def _broadcast(a, b, c, transpose_a: bool, transpose_b: bool) -> None:
 
 def _products(a, b, c, M, N, K, transpose_a, transpose_b, many_a=1, many_b=1, many=1) -> None:
     """`many` products (M, K) (K, N) into c; a and b hold as many matrices, or one that serves for all."""
-    if product_tiles.matmul == "cublas" and not is_host(c):
-        _cublas(a, b, c, M, N, K, transpose_a, transpose_b, many_a, many_b, many)
-        return
     can_split = many == 1 and c.dtype == np.float32  # parts of a sum are added in float32
     tile, split = product_tiles.gemm_tile(is_host(c), is_bfloat16(a.dtype), M, N, K, many, can_split)
     flags = bool(transpose_a), bool(transpose_b)
@@ -92,17 +89,6 @@ def _instance(epilogue: str, flags: tuple[bool, ...], tile, bf16: bool, bf16_out
 def _from(array, first: int):
     """The elements from `first` on, flat."""
     return array.reshape(-1)[first:] if first else array
-
-
-def _cublas(a, b, c, M, N, K, transpose_a, transpose_b, many_a, many_b, many) -> None:
-    """The same by CuPy, whose product is cuBLAS: for comparison only."""
-    if is_bfloat16(a.dtype):
-        raise ValueError(
-            "product_tiles.matmul = 'cublas' compares products of float32; bfloat16 goes to our own kernel."
-        )
-    a = a.reshape((many_a, K, M) if transpose_a else (many_a, M, K))
-    b = b.reshape((many_b, N, K) if transpose_b else (many_b, K, N))
-    c.reshape(many, M, N)[...] = (a.swapaxes(1, 2) if transpose_a else a) @ (b.swapaxes(1, 2) if transpose_b else b)
 
 
 # Linear layers: y = x weight^T + bias, x (*n, K), weight (N, K), bias (N) or None.
