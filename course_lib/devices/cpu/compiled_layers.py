@@ -154,20 +154,20 @@ def softmax_backward(dy, y):
     return dx
 
 
-def _turn(x, cos, sin, back):
+def _rotate(x, cos, sin, inverse):
     y = empty(x.shape, x.dtype)
     found = pointers(x, cos, sin, y)
     if x.size:
-        loops.rope(WIDE[x.dtype], *found, *x.shape, back)
+        loops.rope(WIDE[x.dtype], *found, *x.shape, inverse)
     return y
 
 
 def rope_forward(x, cos, sin):
-    return _turn(x, cos, sin, False)
+    return _rotate(x, cos, sin, False)
 
 
 def rope_backward(dy, cos, sin):
-    return _turn(dy, cos, sin, True)
+    return _rotate(dy, cos, sin, True)
 
 
 def attention_forward(q, k, v, causal=True):

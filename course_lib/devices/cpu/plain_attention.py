@@ -56,14 +56,14 @@ def softmax_backward(dy, y):
 
 
 def rope_forward(x, cos, sin):
-    return _turn(x, cos[:, None, :], sin[:, None, :])
+    return _rotate(x, cos[:, None, :], sin[:, None, :])
 
 
 def rope_backward(dy, cos, sin):
-    return _turn(dy, cos[:, None, :], -sin[:, None, :])
+    return _rotate(dy, cos[:, None, :], -sin[:, None, :])
 
 
-def _turn(x, cos, sin):
+def _rotate(x, cos, sin):
     y = empty(x.shape, x.dtype)
     half = x.shape[-1] // 2
     first, second, out_first, out_second = x[..., :half], x[..., half:], y[..., :half], y[..., half:]

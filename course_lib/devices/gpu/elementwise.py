@@ -49,9 +49,9 @@ def _binary(op: str) -> Callable:
             run = _arithmetic(f"binary<{functor}, {name}, {width}>")
             run((blocks(y.size, THREADS * width),), (THREADS,), (a, b, y, y.size))
             return y
-        walks = views(op, shape, *(broadcast_strides(x.shape, shape) for x in (a, b)))
+        layouts = views(op, shape, *(broadcast_strides(x.shape, shape) for x in (a, b)))
         run = _arithmetic(f"broadcast<{functor}, {name}>")
-        run((blocks(y.size),), (THREADS,), (a, b, y, *walks, y.size))
+        run((blocks(y.size),), (THREADS,), (a, b, y, *layouts, y.size))
         return y
 
     run.__name__ = run.__qualname__ = op
@@ -121,8 +121,8 @@ def _comparison(op: str, functor: str, swapped: bool = False) -> Callable:
             functors = ("Equal", "NotEqual", "Less", "LessEqual")
             instances("compare.cu", *(f"compare<{functor}, float>" for functor in functors), "where<unsigned int>")
             run = kernel("compare.cu", f"compare<{functor}, {TYPES[a.dtype.name]}>")
-            walks = views(op, shape, *(broadcast_strides(x.shape, shape) for x in (a, b)))
-            run((blocks(y.size),), (THREADS,), (a, b, y, *walks, y.size))
+            layouts = views(op, shape, *(broadcast_strides(x.shape, shape) for x in (a, b)))
+            run((blocks(y.size),), (THREADS,), (a, b, y, *layouts, y.size))
         return y
 
     run.__name__ = run.__qualname__ = op
@@ -141,8 +141,8 @@ def where(condition, a, b, out=None):
     y = empty(condition, shape, dtype) if out is None else out
     if y.size:
         word = WORDS[dtype.itemsize]
-        walks = views("where", shape, *(broadcast_strides(x.shape, shape) for x in (condition, a, b)))
+        layouts = views("where", shape, *(broadcast_strides(x.shape, shape) for x in (condition, a, b)))
         run = kernel("compare.cu", f"where<{OF_SIZE[dtype.itemsize]}>")
-        arguments = (condition, a.view(word), b.view(word), y.view(word), *walks, y.size)
+        arguments = (condition, a.view(word), b.view(word), y.view(word), *layouts, y.size)
         run((blocks(y.size),), (THREADS,), arguments)
     return y

@@ -37,7 +37,7 @@ def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
 
 
 def _broadcast(a, b, c, transpose_a: bool, transpose_b: bool) -> None:
-    """c = a b, leading axes broadcast: one launch where a and b step evenly, else one for each place of the first axis."""
+    """c = a b, leading axes broadcast: one launch where a and b step evenly, else one for each index of the first axis."""
     axes, (M, N) = len(c.shape), c.shape[-2:]
     many_a, many_b, many = (math.prod(x.shape[:-2]) for x in (a, b, c))
     if not transpose_a and many_b == 1:  # the leading axes of a are more of its rows
@@ -169,11 +169,11 @@ def linear_logsumexp_into(logits, x, weight, bias):
     M = math.prod(n)
     tile, _ = product_tiles.gemm_tile(is_host(x), is_bfloat16(x.dtype), M, N, x.shape[-1])
     parts = blocks(N, tile.BN) * (tile.BN // tile.warp_columns)
-    logsumexp, tops, totals = (empty(x, shape, "float32") for shape in (n, (M, parts), (M, parts)))
-    _linear("_logsumexp", x, weight, (or_null(bias), logits, tops, totals), logits)
+    logsumexp, part_m, part_l = (empty(x, shape, "float32") for shape in (n, (M, parts), (M, parts)))
+    _linear("_logsumexp", x, weight, (or_null(bias), logits, part_m, part_l), logits)
     if M:
         merge = kernel("logsumexp_merge.cu", "logsumexp_merge")
-        merge((blocks(M),), (THREADS,), (tops, totals, logsumexp, M, parts))
+        merge((blocks(M),), (THREADS,), (part_m, part_l, logsumexp, M, parts))
     return logsumexp
 
 

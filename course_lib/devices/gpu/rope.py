@@ -8,14 +8,14 @@ __all__ = "rope_forward rope_backward".split()
 
 
 def rope_forward(x, cos, sin):
-    return _turn("rope_forward", x, cos, sin)
+    return _rotate("rope_forward", x, cos, sin)
 
 
 def rope_backward(dy, cos, sin):
-    return _turn("rope_backward", dy, cos, sin)
+    return _rotate("rope_backward", dy, cos, sin)
 
 
-def _turn(op, x, cos, sin):
+def _rotate(op, x, cos, sin):
     y = empty(x, x.shape)  # (B, T, H, D)
     if y.size:
         T, H, D = x.shape[1:]

@@ -109,8 +109,8 @@ def strided_copy(x, shape, strides, offset=0, out=None):
         out = empty(x, shape)
     if out.size and not _copy_rows(x, out, shape, strides, broadcast_strides(shape, shape), offset, 0):
         run = _instance("strided_copy", OF_SIZE[x.dtype.itemsize])
-        (walk,) = views("strided_copy", shape, strides)
-        run((blocks(out.size),), (THREADS,), (_words(x), _words(out), walk, offset, out.size))
+        (layout,) = views("strided_copy", shape, strides)
+        run((blocks(out.size),), (THREADS,), (_words(x), _words(out), layout, offset, out.size))
     return out
 
 
@@ -137,13 +137,13 @@ def strided_write(x, values, strides, offset=0, add=False):
         values, x, values.shape, broadcast_strides(values.shape, values.shape), strides, 0, offset
     ):
         return
-    (walk,) = views("strided_write", values.shape, strides)
+    (layout,) = views("strided_write", values.shape, strides)
     if add:
         run = _instance("strided_add", TYPES[x.dtype.name])
     else:
         run = _instance("strided_write", OF_SIZE[x.dtype.itemsize])
         x, values = _words(x), _words(values)
-    run((blocks(values.size),), (THREADS,), (x, values, walk, offset, values.size))
+    run((blocks(values.size),), (THREADS,), (x, values, layout, offset, values.size))
 
 
 COMMON = """

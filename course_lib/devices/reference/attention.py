@@ -32,21 +32,21 @@ def softmax_backward(dy, y):
     return y * (dy - (dy * y).sum(axis=-1, keepdims=True))  # (..., T, S); 0 where y is masked
 
 
-# RoPE (Su et al. 2021): position t turns the pair (i, i + D/2) by its angle, so that q . k depends on distance only.
+# RoPE (Su et al. 2021): position t rotates the pair (i, i + D/2) by its angle, so that q . k depends on distance only.
 
 
-def _turn(x, cos, sin):
+def _rotate(x, cos, sin):
     cos, sin = cos[:, None, :], sin[:, None, :]  # (T, D/2) -> (T, 1, D/2)
     first, second = np.split(x, 2, axis=-1)  # (B, T, H, D) -> (B, T, H, D/2) twice
     return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)  # (B, T, H, D)
 
 
 def rope_forward(x, cos, sin):
-    return _turn(x, cos, sin)
+    return _rotate(x, cos, sin)
 
 
 def rope_backward(dy, cos, sin):
-    return _turn(dy, cos, -sin)  # the transpose of a rotation turns back
+    return _rotate(dy, cos, -sin)  # the transpose of a rotation is its inverse
 
 
 # Attention (Vaswani et al. 2017), grouped-query attention (Ainslie et al. 2023): R = H / G query heads read one key-value head.

@@ -59,14 +59,14 @@ def swiglu_backward(dy, x):
 
 
 def rope_forward(x, cos, sin):
-    return _turn("rope_forward", x, cos, sin)
+    return _rotate("rope_forward", x, cos, sin)
 
 
 def rope_backward(dy, cos, sin):
-    return _turn("rope_backward", dy, cos, sin)
+    return _rotate("rope_backward", dy, cos, sin)
 
 
-def _turn(op, x, cos, sin):
+def _rotate(op, x, cos, sin):
     y = empty(x, x.shape)  # (B, T, H, D)
     T, H, D = x.shape[1:]
     arrays = {"x": x, "cosines": cos, "sines": sin, "y": y}
