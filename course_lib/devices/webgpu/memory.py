@@ -90,8 +90,9 @@ class Array:
     def ndim(self) -> int:
         return len(self.shape)
 
-    def reshape(self, *shape: int) -> Array:
-        """The same elements with another shape of the same size."""
+    def reshape(self, *shape) -> Array:
+        """The same elements with another shape of the same size: reshape(2, 3) or reshape((2, 3))."""
+        shape = shape[0] if shape and isinstance(shape[0], tuple) else shape
         return Array(self.memory, shape, self.dtype, self.offset)
 
     def __repr__(self) -> str:
