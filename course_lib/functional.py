@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from course_lib import autograd
+from course_lib.devices.layout import axis_index
 from course_lib.tensor import Tensor, record, shapes, tensor_from_array
 
 
@@ -175,10 +176,6 @@ def cross_entropy(logits: Tensor, targets, ignore_index: int = -1) -> Tensor:
     if logits.ndim != 2:
         raise ValueError(f"cross_entropy needs logits (n, V); it got {logits.shape}. Flatten with reshape(-1, V).")
     ops, a, wanted = logits.ops, logits.array(), index_array(targets, logits)
-    if tuple(wanted.shape) != logits.shape[:1]:
-        raise ValueError(
-            f"cross_entropy got logits {logits.shape} and targets {tuple(wanted.shape)}: one target per row."
-        )
     loss, logsumexp = ops.cross_entropy_forward(a, wanted, ignore_index)
     return record("cross_entropy", (logits,), loss,
                   lambda dy: (ops.cross_entropy_backward(dy, a, wanted, logsumexp, ignore_index),),
@@ -251,7 +248,7 @@ def maximum(a: Tensor, b: Tensor | float) -> Tensor:
 
 def concatenate(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
     """Joined along one axis; all other lengths must be equal."""
-    axis = shapes.axis_index(axis, tensors[0].ndim)
+    axis = axis_index("concatenate", axis, tensors[0].ndim)
     ops = tensors[0].ops
     y = ops.concatenate([tensor.array() for tensor in tensors], axis)
     lengths = [tensor.shape[axis] for tensor in tensors]
@@ -265,7 +262,7 @@ def concatenate(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
 
 def split(x: Tensor, lengths: Sequence[int], axis: int = -1) -> tuple[Tensor, ...]:
     """Parts of the given lengths along one axis."""
-    axis = shapes.axis_index(axis, x.ndim)
+    axis = axis_index("split", axis, x.ndim)
     if sum(lengths) != x.shape[axis]:
         raise ValueError(
             f"split got lengths {tuple(lengths)} for an axis of length {x.shape[axis]}: they must add up to it."

@@ -65,8 +65,8 @@ class StateSpace(nn.Module):
         weight = gamma + functional.concatenate([before[:, :, 1:], filled(x, (b, h, 1), 0.0)], axis=2)
 
         # (B, H, T, 1) (B, 1, T, D/2): how far each step rotates each pair, and the sums of that
-        turned = summed(dt.reshape(b, h, t, 1) * angles.reshape(b, 1, t, d // 2))  # (B, H, T, D/2)
-        cos, sin = turned.cos(), turned.sin()
+        phase = summed(dt.reshape(b, h, t, 1) * angles.reshape(b, 1, t, d // 2))  # (B, H, T, D/2)
+        cos, sin = phase.cos(), phase.sin()
         state, last, length = cache or (None, None, 0)
         if state is not None:  # the pair of the step before, which this call's first step writes once more
             key, value = functional.split(last, (d, d))  # (B, H, 1, D)

@@ -18,8 +18,10 @@ struct Args {
 @group(0) @binding(3) var<storage, read_write> losses: array<f32>;
 @group(0) @binding(4) var<storage, read_write> logsumexp: array<f32>;
 
-// log(sum(exp(row))) of logits[start .. end - 1] by a workgroup: the maximum m, then l, the sum of exp(logit - m).
-fn row_logsumexp(lane: u32, start: u32, end: u32) -> f32 {
+// log(sum(exp(row))) by a workgroup: the maximum m, then l, the sum of exp(logit - m). Beyond the last row nothing is read.
+fn row_logsumexp(lane: u32, row: u32) -> f32 {
+    let start = row * args.V;
+    let end = select(0u, args.V, row < args.n);
     var m = args.lowest;
     for (var c = lane; c < end; c += THREADS) {
         m = max(m, logits[start + c]);
@@ -36,15 +38,13 @@ fn row_logsumexp(lane: u32, start: u32, end: u32) -> f32 {
 fn cross_entropy_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
                          @builtin(local_invocation_index) lane: u32) {
     let row = group_index(group, groups);
-    let start = row * args.V;
-    let end = select(0u, args.V, row < args.n);
-    let lse = row_logsumexp(lane, start, end);
+    let lse = row_logsumexp(lane, row);
     if (lane == 0 && row < args.n) {
         let target_class = targets[row];
         logsumexp[row] = lse;
         losses[row] = 0.0;
         if (target_class != args.ignore && u32(target_class) < args.V) {
-            losses[row] = lse - logits[start + u32(target_class)];
+            losses[row] = lse - logits[row * args.V + u32(target_class)];
         }
     }
 }
@@ -73,18 +73,17 @@ fn cross_entropy_count(@builtin(local_invocation_index) lane: u32) {
 fn cross_entropy_fused(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
                        @builtin(local_invocation_index) lane: u32) {
     let row = group_index(group, groups);
-    let start = row * args.V;
-    let end = select(0u, args.V, row < args.n);
-    let lse = row_logsumexp(lane, start, end);
+    let lse = row_logsumexp(lane, row);
     if (row >= args.n) {
         return;
     }
+    let start = row * args.V;
     let target_class = targets[row];
     let counts = target_class != args.ignore && u32(target_class) < args.V;
     if (lane == 0 && !counts) {
         of_each[row] = 0.0;
     }
-    for (var c = lane; c < end; c += THREADS) {
+    for (var c = lane; c < args.V; c += THREADS) {
         let logit = logits[start + c];
         let one = counts && c == u32(target_class);
         if (one) { // by the thread that owns this logit, before it is gone

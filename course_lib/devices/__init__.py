@@ -12,8 +12,8 @@ the Tensor's business: it keeps shape, strides and offset, all counted in elemen
 arrays; those marked [out] take `out=`, an array of the result's shape and dtype (it may be one of the inputs, unless the
 op is a matmul or a copy). Ops compute in the dtype of their floating-point inputs, float32 or float64; a Python number
 takes the array's dtype. Indices and targets are int32 or int64. Shapes that do not fit raise ValueError naming both, indices
-outside raise IndexError, but for one case: while a step is captured as a CUDA graph, and when it is replayed, nobody looks at
-its values. An index outside of a table then gives zeros and adds nothing, a target outside of the vocabulary loses nothing
+outside raise IndexError, but for one case: while a step is captured as a CUDA graph, and when it is replayed, its values
+are not checked. An index outside of a table then gives zeros and adds nothing, a target outside of the vocabulary loses nothing
 (embedding.cu, cross_entropy.cu); gather and scatter_add are not for such a step.
 
 Training in bfloat16

@@ -7,11 +7,25 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .layout import blocks
+from .layout import axis_index, blocks
 
 
-def ops(reduce: Callable) -> tuple[Callable, Callable]:
-    """The ops sum and max of a device, by its reduce(op, functor, dtype, x, axis, keepdims)."""
+def ops(rows: Callable, columns: Callable, cast: Callable, zeros: Callable) -> tuple[Callable, Callable, Callable]:
+    """The ops sum and max of a device, and the sum (C) of the rows of x (n, C), by its functions:
+
+    rows(functor, x, dtype, outer, K) -> (outer); columns(functor, x, dtype, outer, K, inner) -> (outer, inner);
+    cast(x, dtype), a copy; zeros(x, shape, dtype), where x lies.
+    """
+
+    def reduce(op: str, functor: str, dtype: np.dtype, x, axis, keepdims: bool):
+        shape = reduced_shape(op, x.shape, axis, keepdims)
+        if not x.size:
+            return zeros(x, shape, dtype)
+        if math.prod(shape) == x.size:
+            return cast(x, dtype).reshape(shape)
+        for outer, K, inner in _runs(x.shape, _given(op, axis, len(x.shape))):
+            x = rows(functor, x, dtype, outer, K) if inner == 1 else columns(functor, x, dtype, outer, K, inner)
+        return x.reshape(shape)
 
     def sum(x, axis=None, keepdims=False):
         return reduce("sum", "Sum", x.dtype if x.dtype.kind == "f" else np.dtype(np.int64), x, axis, keepdims)
@@ -19,7 +33,10 @@ def ops(reduce: Callable) -> tuple[Callable, Callable]:
     def max(x, axis=None, keepdims=False):
         return reduce("max", "Max", x.dtype, x, axis, keepdims)
 
-    return sum, max
+    def sum_columns(x):
+        return columns("Sum", x, x.dtype, 1, *x.shape).reshape(x.shape[1])
+
+    return sum, max, sum_columns
 
 
 def reduced_shape(op: str, shape: tuple[int, ...], axis, keepdims: bool) -> tuple[int, ...]:
@@ -32,12 +49,6 @@ def reduced_shape(op: str, shape: tuple[int, ...], axis, keepdims: bool) -> tupl
     if op != "sum" and math.prod(kept) and not math.prod(shape):
         raise ValueError(f"{op} of no elements has no answer; the array has shape {shape}.")
     return tuple(1 if i in axes else size for i, size in enumerate(shape)) if keepdims else kept
-
-
-def plan(op: str, x, axis, keepdims: bool) -> tuple[tuple[int, ...], list[tuple[int, int, int]]]:
-    """The shape of x reduced along `axis`, and the (outer, K, inner) of each step: none where x has no elements."""
-    shape = reduced_shape(op, x.shape, axis, keepdims)
-    return shape, _runs(x.shape, _given(op, axis, len(x.shape))) if x.size else []
 
 
 def in_parts(x, K: int, most: Callable[[int], int], launch: Callable):
@@ -62,12 +73,7 @@ def neutral(functor: str, dtype: np.dtype):
 def _given(op: str, axis, count: int) -> tuple[int, ...]:
     """The axes to reduce, from 0 up, each once."""
     given = range(count) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
-    axes = [a + count if a < 0 else a for a in given]
-    wrong = [a for a, i in zip(given, axes, strict=True) if not 0 <= i < count]
-    if wrong:
-        raise ValueError(
-            f"{op}: axis {wrong[0]} does not exist: there are {count} axes, numbered {-count} to {count - 1}."
-        )
+    axes = [axis_index(op, axis, count) for axis in given]
     if len(set(axes)) < len(axes):
         raise ValueError(f"{op}: an axis stands twice in axis={axis}.")
     return tuple(sorted(axes))
@@ -88,4 +94,4 @@ def _runs(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[int, int,
                 steps.append((math.prod(sizes[:first]), K, math.prod(sizes[last + 1 :])))
             del sizes[first : last + 1]
         last = first - 1
-    return steps or [(math.prod(shape), 1, 1)]
+    return steps

@@ -89,7 +89,9 @@ def matmul_shape(a, b, transpose_a: bool = False, transpose_b: bool = False) -> 
     rows, inner = a.shape[:-3:-1] if transpose_a else a.shape[-2:]
     inner_b, columns = b.shape[:-3:-1] if transpose_b else b.shape[-2:]
     if inner != inner_b:
-        raise ValueError(f"matmul cannot multiply {given}: the inner lengths are {inner} and {inner_b}.")
+        raise ValueError(
+            f"matmul cannot multiply {given}: it needs (..., N, K) and (..., K, M) with the same K, not {inner} and {inner_b}."
+        )
     return (*broadcast_shape("matmul", a.shape[:-2], b.shape[:-2]), rows, columns)
 
 
@@ -163,9 +165,7 @@ def dropout_threshold(probability: float) -> int:
 def joined_shape(arrays, axis):
     """(axis from 0, the shape of the arrays joined along it). Raises ValueError if they do not fit."""
     first = arrays[0].shape
-    if not -len(first) <= axis < len(first):
-        raise ValueError(f"concatenate: axis {axis} does not exist in an array of shape {first}.")
-    axis %= len(first)
+    axis = layout.axis_index("concatenate", axis, len(first))
     for array in arrays[1:]:
         shape = array.shape
         if len(shape) != len(first) or shape[:axis] + shape[axis + 1 :] != first[:axis] + first[axis + 1 :]:

@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 
 from . import gpu
-from .checking import Limits
 from .gpu import card, launching, storage
 from .gpu.capture import CapturedStep as CapturedStep
+from .gpu.launching import limits as limits
 from .gpu.precision import Copies as Copies
 from .gpu.precision import Precision
 
@@ -30,11 +30,6 @@ def available() -> bool:
 def table() -> dict[str, Callable]:
     """Every op by its name."""
     return gpu.ops(PRECISION) | storage.makers(card) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
-
-
-def limits() -> Limits:
-    """What the kernels take of what the contract allows."""
-    return launching.LIMITS
 
 
 def from_numpy(array):

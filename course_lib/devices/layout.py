@@ -47,6 +47,13 @@ def collapse_within(
     return sizes, steps
 
 
+def axis_index(op: str, axis: int, count: int) -> int:
+    """A negative axis counted from the end. Raises ValueError outside the range."""
+    if not -count <= axis < count:
+        raise ValueError(f"{op}: axis {axis} does not exist: the axes are numbered {-count} to {count - 1}.")
+    return axis % count
+
+
 def broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     """The common shape of two shapes: aligned at the right, equal lengths or 1. Raises ValueError naming both."""
     if a == b:

@@ -16,8 +16,8 @@ import numpy as np
 from course_lib import native
 
 from . import gpu
-from .checking import Limits
 from .gpu import guarded, launching, storage
+from .gpu.launching import limits as limits
 from .gpu.precision import Copies as Copies
 from .gpu.precision import Precision
 
@@ -33,11 +33,6 @@ def available() -> bool:
 def table() -> dict[str, Callable]:
     """Every op by its name."""
     return gpu.ops(PRECISION) | storage.makers(guarded) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
-
-
-def limits() -> Limits:
-    """What the kernels take of what the contract allows."""
-    return launching.LIMITS
 
 
 def from_numpy(array):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Self
 
 from course_lib.devices.axes import reduced_shape
+from course_lib.devices.checks import matmul_shape
 from course_lib.tensor import shapes
 from course_lib.tensor.recording import Strided, from_array, record, unbroadcast, view_of
 
@@ -166,13 +167,10 @@ def _compare(name: str, a: Strided, b) -> Strided:
 
 def matmul(a: Strided, b: Strided) -> Strided:
     """a (..., N, K) @ b (..., K, M) -> (..., N, M); leading axes broadcast. A transposed view is never copied."""
-    if not isinstance(b, Strided) or a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
-        shape = b.shape if hasattr(b, "shape") else type(b).__name__
-        raise ValueError(
-            f"matmul of {a.shape} and {shape} does not fit: it needs (..., N, K) @ (..., K, M), with the same K."
-        )
+    if not isinstance(b, Strided):
+        raise ValueError(f"matmul multiplies two tensors, but was given {a.shape} and {type(b).__name__}.")
+    matmul_shape(a, b)  # refuse here, with the shapes before any is transposed
     _same_dtype("matmul", a, b)
-    shapes.broadcast_shape(a.shape[:-2], b.shape[:-2])
     ops = a.ops
     (x, x_transposed), (z, z_transposed) = _matrix(a), _matrix(b)
     y = ops.matmul(x, z, x_transposed, z_transposed)

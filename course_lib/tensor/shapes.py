@@ -48,13 +48,6 @@ def resolve_shape(shape: tuple[int, ...], size: int) -> tuple[int, ...]:
     raise ValueError(f"{size} elements do not fit the shape {shape}. The product of its lengths must be {size}.")
 
 
-def axis_index(axis: int, ndim: int) -> int:
-    """A negative axis counted from the end. Raises ValueError outside the range."""
-    if not -ndim <= axis < ndim:
-        raise ValueError(f"Axis {axis} does not exist: the tensor has {ndim} axes, numbered {-ndim} to {ndim - 1}.")
-    return axis % ndim
-
-
 def broadcast_strides(shape: tuple[int, ...], strides: tuple[int, ...], to: tuple[int, ...]) -> tuple[int, ...]:
     """Strides that show `shape` as `to`: an axis that is repeated gets stride 0. Raises ValueError if it does not fit."""
     if len(to) < len(shape) or broadcast_shape(shape, to) != to:

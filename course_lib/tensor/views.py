@@ -8,6 +8,7 @@ import numpy as np
 
 from course_lib import autograd
 from course_lib.autograd import GraphError
+from course_lib.devices.layout import axis_index
 from course_lib.tensor import shapes
 from course_lib.tensor.recording import Strided, record, record_view, unbroadcast, view_of
 
@@ -39,7 +40,7 @@ class Views(Strided):
     def transpose(self, *axes) -> Self:
         """Axes in another order, reversed if none are named, as in NumPy. Free: only the strides are exchanged."""
         axes = shapes.as_shape(axes) if axes else tuple(reversed(range(self.ndim)))
-        axes = tuple(shapes.axis_index(axis, self.ndim) for axis in axes)
+        axes = tuple(axis_index("transpose", axis, self.ndim) for axis in axes)
         if sorted(axes) != list(range(self.ndim)):
             raise ValueError(f"transpose{axes} must name each of the {self.ndim} axes of the shape {self.shape} once.")
         shape = tuple(self.shape[axis] for axis in axes)
@@ -59,7 +60,7 @@ class Views(Strided):
     def swapaxes(self, a: int, b: int) -> Self:
         """Two axes exchanged."""
         axes = list(range(self.ndim))
-        a, b = shapes.axis_index(a, self.ndim), shapes.axis_index(b, self.ndim)
+        a, b = (axis_index("swapaxes", axis, self.ndim) for axis in (a, b))
         axes[a], axes[b] = b, a
         return self.transpose(axes)
 

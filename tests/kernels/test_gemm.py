@@ -211,15 +211,12 @@ def test_a_card_is_filled(shape, split, tile, splits):
     assert (found, launching.blocks(shape[2], terms)) == (tile, splits)
 
 
-def test_cublas_is_asked_for_the_same_products(monkeypatch):
-    """CuPy's `@` is NumPy's: the calls can be tried without a GPU. Simulator arrays never go there."""
-    a, b, c = normal(3, 4, 5), normal(6, 4, seed=1), empty((3, 5, 6))
-    products._cublas(a, b, c, 5, 6, 4, True, True, 3, 1, 3)
-    assert_close(c, product64(a, b, (True, True)), 2e-6)
-    monkeypatch.setattr(product_tiles, "matmul", "cublas")
+def test_one_matrix_serves_many_in_one_launch():
+    a, b = normal(3, 4, 5), normal(6, 4, seed=1)
     with launching.counting() as counted:
-        products.matmul(a, b, True, True)
-    assert counted["gemm.cu gemm"] == 1
+        c = products.matmul(a, b, True, True)
+    assert counted == {"gemm.cu gemm": 1}
+    assert_close(c, product64(a, b, (True, True)), 2e-6)
 
 
 def test_types_that_do_not_fit_are_named():

@@ -154,11 +154,11 @@ def softmax_backward(dy, y):
     return dx
 
 
-def _rotate(x, cos, sin, back):
+def _rotate(x, cos, sin, inverse):
     y = empty(x.shape, x.dtype)
     found = pointers(x, cos, sin, y)
     if x.size:
-        loops.rope(WIDE[x.dtype], *found, *x.shape, back)
+        loops.rope(WIDE[x.dtype], *found, *x.shape, inverse)
     return y
 
 

@@ -6,7 +6,7 @@ or any view of it lives; when the last is gone, the block returns to the shelf o
 
 Limits: blocks come in steps of an eighth of a power of two, so up to an eighth is unused. Kept are `FREE_LIMIT` bytes of free
 blocks, or more: as many as make, with those that are lent, a quarter more than the most ever lent at once, so that a step
-finds what the last one used. What is beyond that goes back to the system, the sizes asked for longest ago first.
+finds what the last one used. What is beyond that goes back to the system, the sizes requested longest ago first.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ..reference.attention import by_group
 from .memory import empty
 from .plain_layers import blocks
 
@@ -77,12 +78,6 @@ def _rotate(x, cos, sin):
 # Attention. R = H / G query heads read one key-value head.
 
 
-def _by_head(x, groups):
-    """(B, T, H, D) -> (B, G, R, T, D), a view that the BLAS can read."""
-    B, T, H, D = x.shape
-    return x.reshape(B, T, groups, H // groups, D).transpose(0, 2, 3, 1, 4)
-
-
 def _query_blocks(T, S, causal):
     """(slice of the queries, number of keys that they see, what of that must be hidden or None)"""
     for start in range(0, T, QUERIES):
@@ -102,7 +97,7 @@ def _scores(q, k, hidden):
 def attention_forward(q, k, v, causal=True):
     (B, T, H, _), (_, S, G, _) = q.shape, k.shape
     y, logsumexp = empty(q.shape, q.dtype), empty((B, H, T), q.dtype)
-    q, k, v, out, lse = (*(_by_head(x, G) for x in (q, k, v, y)), logsumexp.reshape(B, G, H // G, T, 1))
+    q, k, v, out, lse = (*(by_group(x, G) for x in (q, k, v, y)), logsumexp.reshape(B, G, H // G, T, 1))
     for t, keys, hidden in _query_blocks(T, S, causal):
         weights = _scores(q[..., t, :], k[..., :keys, :], hidden)  # (B, G, R, t, s)
         largest, total = softmax_in_place(weights)
@@ -117,8 +112,8 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
     dq, dk, dv = (empty(x.shape, x.dtype) for x in (q, k, v))
     dk.fill(0)
     dv.fill(0)
-    dy, q, k, v, y = (_by_head(x, G) for x in (dy, q, k, v, y))
-    dq_out, dk_out, dv_out = _by_head(dq, G), _by_head(dk, G), _by_head(dv, G)
+    dy, q, k, v, y = (by_group(x, G) for x in (dy, q, k, v, y))
+    dq_out, dk_out, dv_out = by_group(dq, G), by_group(dk, G), by_group(dv, G)
     lse = logsumexp.reshape(B, G, H // G, T, 1)
     for t, keys, hidden in _query_blocks(T, S, causal):
         weights = _scores(q[..., t, :], k[..., :keys, :], hidden)

@@ -1,13 +1,13 @@
 """Memory of a training step from one block, with planned offsets, so that a step allocates nothing after the first ones.
 
 A step does the same things each time, so its arrays come and go in the same order. One step is written down: how large each
-array is, when it is made, and when the last reference to it goes. From that a plan gives each array a place in one block, so
+array is, when it is made, and when the last reference to it goes. From that a plan gives each array an offset in one block, so
 that arrays that live at the same time never overlap and all others may. From then on the k-th array of a step gets the k-th
-place. Nothing trusts the plan blindly: an array that was not foreseen, or whose place is still lived in, is made the ordinary
+offset. Nothing trusts the plan blindly: an array that was not foreseen, or whose memory is still in use, is made the ordinary
 way, and the next step is written down again.
 
 The plan is greedy, a variant of what the field uses (Pisarchyk and Lee 2020, "Efficient memory management for deep neural net
-inference", who take the smallest gap that fits): the largest first, each at the lowest place that is free for as long as it
+inference", who take the smallest gap that fits): the largest first, each at the lowest offset that is free for as long as it
 lives.
 """
 
@@ -39,7 +39,7 @@ class Life:
 
 @dataclass(frozen=True)
 class Plan:
-    """A place in the block for each array, in the order in which they are made."""
+    """An offset in the block for each array, in the order in which they are made."""
 
     lives: tuple[Life, ...] = ()
     offsets: tuple[int, ...] = ()
@@ -47,7 +47,7 @@ class Plan:
 
     @property
     def apart(self) -> int:
-        """Bytes if no two arrays shared a place."""
+        """Bytes if no two arrays shared memory."""
         return sum(rounded(life.size) for life in self.lives)
 
     @property
@@ -63,7 +63,7 @@ def rounded(size: int) -> int:
 
 
 def plan(lives: Sequence[Life]) -> Plan:
-    """Places for arrays of known lives: the largest first, each at the lowest place that is free while it lives."""
+    """Offsets for arrays of known lives: the largest first, each at the lowest that is free while it lives."""
     offsets = [0] * len(lives)
     placed: list[int] = []
     for i in sorted(range(len(lives)), key=lambda i: (-lives[i].size, lives[i].begins)):
@@ -131,9 +131,9 @@ class Arena:
         if self._writing is not None:
             return self._write_down(shape, dtype, size)
         if self._block is not None:
-            place = self._find(size)
-            if place is not None:
-                return self._lend(place, size, shape, dtype)
+            offset = self._find(size)
+            if offset is not None:
+                return self._lend(offset, size, shape, dtype)
             self.surprises += 1
         return self.memory.empty(shape, dtype)
 
@@ -151,7 +151,7 @@ class Arena:
         return self.memory.lend(self.memory.block(size), 0, shape, dtype, token)
 
     def _find(self, size: int) -> int | None:
-        """The offset of the next array of this size in the plan, if nobody lives there."""
+        """The offset of the next array of this size in the plan, if no living array overlaps it."""
         for i in range(self._next, len(self.plan.lives)):
             if self.plan.lives[i].size == size:
                 begin = self.plan.offsets[i]

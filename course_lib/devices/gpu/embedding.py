@@ -1,4 +1,4 @@
-"""Embedding: kernels/embedding.cu. The backward sorts the places by row and sums without atomics."""
+"""Embedding: kernels/embedding.cu. The backward sorts the positions by row and sums without atomics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .launching import THREADS, TYPES, blocks, empty, kernel, zeros
 __all__ = "embedding_forward embedding_backward".split()
 
 FILE = "embedding.cu"
-CHUNK = 256  # places that a block sorts among themselves, as in embedding.cu
+CHUNK = 256  # positions that a block sorts among themselves, as in embedding.cu
 
 
 def embedding_forward(table, indices):
@@ -23,17 +23,17 @@ def embedding_backward(dy, indices, rows):
     C = dy.shape[-1]
     dtable = empty(dy, (rows, C))
     if dtable.size:
-        places, starts = sort_by_row(indices, rows)
+        positions, starts = sort_by_row(indices, rows)
         kernel(FILE, "embedding_backward")(
-            (rows,), (min(THREADS, 32 * blocks(C, 32)),), (dy, places, starts, dtable, C)
+            (rows,), (min(THREADS, 32 * blocks(C, 32)),), (dy, positions, starts, dtable, C)
         )
     return dtable
 
 
 def sort_by_row(indices, rows):
-    """(places (n), starts (rows + 1)), int32: places[starts[r]:starts[r + 1]] are those i with indices[i] = r, in order."""
+    """(positions (n), starts (rows + 1)), int32: positions[starts[r]:starts[r + 1]] are those i with indices[i] = r, in order."""
     n, chunks, kind = indices.size, max(1, blocks(indices.size, CHUNK)), TYPES[indices.dtype.name]
-    ranks, places, starts = (empty(indices, (size,), "int32") for size in (n, n, rows + 1))
+    ranks, positions, starts = (empty(indices, (size,), "int32") for size in (n, n, rows + 1))
     counts, totals = zeros(indices, (rows, chunks), "int32"), empty(indices, (rows,), "int32")
     if n:
         kernel(FILE, f"embedding_ranks<{kind}>")((chunks,), (CHUNK,), (indices, ranks, counts, n, rows))
@@ -41,5 +41,5 @@ def sort_by_row(indices, rows):
     kernel(FILE, "embedding_starts")((1,), (CHUNK,), (totals, starts, rows))
     if n:
         run = kernel(FILE, f"embedding_sort<{kind}>")
-        run((blocks(n),), (THREADS,), (indices, ranks, counts, starts, places, n, rows, chunks))
-    return places, starts
+        run((blocks(n),), (THREADS,), (indices, ranks, counts, starts, positions, n, rows, chunks))
+    return positions, starts

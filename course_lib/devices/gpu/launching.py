@@ -179,3 +179,8 @@ LIMITS = checking.Limits(
     ),
     check_indices=check_indices,
 )
+
+
+def limits() -> checking.Limits:
+    """What the kernels take of what the contract allows."""
+    return LIMITS

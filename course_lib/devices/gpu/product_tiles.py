@@ -7,9 +7,6 @@ from typing import Any, NamedTuple
 
 from .launching import blocks
 
-# "ours": kernels/gemm.cu, on every device. "cublas": CuPy's product, for comparison, on CuPy arrays only.
-matmul = "ours"
-
 
 class Tile(NamedTuple):
     """gemm.cu: a block's tile BM x BN, the slice BK that it keeps in shared memory, and a thread's part TM x TN."""

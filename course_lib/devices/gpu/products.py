@@ -37,7 +37,7 @@ def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
 
 
 def _broadcast(a, b, c, transpose_a: bool, transpose_b: bool) -> None:
-    """c = a b, leading axes broadcast: one launch where a and b step evenly, else one for each place of the first axis."""
+    """c = a b, leading axes broadcast: one launch where a and b step evenly, else one for each index of the first axis."""
     axes, (M, N) = len(c.shape), c.shape[-2:]
     many_a, many_b, many = (math.prod(x.shape[:-2]) for x in (a, b, c))
     if not transpose_a and many_b == 1:  # the leading axes of a are more of its rows
@@ -53,9 +53,6 @@ def _broadcast(a, b, c, transpose_a: bool, transpose_b: bool) -> None:
 
 def _products(a, b, c, M, N, K, transpose_a, transpose_b, many_a=1, many_b=1, many=1) -> None:
     """`many` products (M, K) (K, N) into c; a and b hold as many matrices, or one that serves for all."""
-    if product_tiles.matmul == "cublas" and not is_host(c):
-        _cublas(a, b, c, M, N, K, transpose_a, transpose_b, many_a, many_b, many)
-        return
     can_split = many == 1 and c.dtype == np.float32  # parts of a sum are added in float32
     tile, split = product_tiles.gemm_tile(is_host(c), is_bfloat16(a.dtype), M, N, K, many, can_split)
     flags = bool(transpose_a), bool(transpose_b)
@@ -92,17 +89,6 @@ def _instance(epilogue: str, flags: tuple[bool, ...], tile, bf16: bool, bf16_out
 def _from(array, first: int):
     """The elements from `first` on, flat."""
     return array.reshape(-1)[first:] if first else array
-
-
-def _cublas(a, b, c, M, N, K, transpose_a, transpose_b, many_a, many_b, many) -> None:
-    """The same by CuPy, whose product is cuBLAS: for comparison only."""
-    if is_bfloat16(a.dtype):
-        raise ValueError(
-            "product_tiles.matmul = 'cublas' compares products of float32; bfloat16 goes to our own kernel."
-        )
-    a = a.reshape((many_a, K, M) if transpose_a else (many_a, M, K))
-    b = b.reshape((many_b, N, K) if transpose_b else (many_b, K, N))
-    c.reshape(many, M, N)[...] = (a.swapaxes(1, 2) if transpose_a else a) @ (b.swapaxes(1, 2) if transpose_b else b)
 
 
 # Linear layers: y = x weight^T + bias, x (*n, K), weight (N, K), bias (N) or None.
@@ -183,11 +169,11 @@ def linear_logsumexp_into(logits, x, weight, bias):
     M = math.prod(n)
     tile, _ = product_tiles.gemm_tile(is_host(x), is_bfloat16(x.dtype), M, N, x.shape[-1])
     parts = blocks(N, tile.BN) * (tile.BN // tile.warp_columns)
-    logsumexp, tops, totals = (empty(x, shape, "float32") for shape in (n, (M, parts), (M, parts)))
-    _linear("_logsumexp", x, weight, (or_null(bias), logits, tops, totals), logits)
+    logsumexp, part_m, part_l = (empty(x, shape, "float32") for shape in (n, (M, parts), (M, parts)))
+    _linear("_logsumexp", x, weight, (or_null(bias), logits, part_m, part_l), logits)
     if M:
         merge = kernel("logsumexp_merge.cu", "logsumexp_merge")
-        merge((blocks(M),), (THREADS,), (tops, totals, logsumexp, M, parts))
+        merge((blocks(M),), (THREADS,), (part_m, part_l, logsumexp, M, parts))
     return logsumexp
 
 

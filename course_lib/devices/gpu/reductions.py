@@ -21,7 +21,7 @@ from .launching import (
     vector_width,
     zeros,
 )  # fmt: skip
-from .storage import copy, fill
+from .storage import cast, fill
 
 __all__ = "sum max global_norm".split()
 
@@ -32,24 +32,6 @@ MOST, EACH = 240, 8192
 GRADIENTS = np.dtype(
     [("array", np.uint64, MOST), ("size", np.int32, MOST), ("end", np.int32, MOST), ("count", np.int32)], align=True
 )
-
-
-def sum_columns(x):
-    """y (C), the sum of the rows of x (n, C)."""
-    return _columns("Sum", x, x.dtype, 1, *x.shape).reshape(x.shape[1])
-
-
-def _reduce(op: str, functor: str, dtype: np.dtype, x, axis, keepdims: bool):
-    shape, steps = axes.plan(op, x, axis, keepdims)
-    if not x.size:
-        return zeros(x, shape, dtype)
-    y = x
-    for outer, K, inner in steps:
-        y = (_rows if inner == 1 else _columns)(functor, y, dtype, outer, K, *([] if inner == 1 else [inner]))
-    return (copy(x) if y is x and dtype == x.dtype else y).reshape(shape)
-
-
-sum, max = axes.ops(_reduce)
 
 
 def _rows(functor: str, x, dtype: np.dtype, rows: int, K: int):
@@ -86,6 +68,9 @@ def _columns(functor: str, x, dtype: np.dtype, outer: int, K: int, inner: int):
         return y
 
     return axes.in_parts(x, K, lambda K: configuration.column_part(is_host(x), columns, K), launch)
+
+
+sum, max, sum_columns = axes.ops(_rows, _columns, cast, zeros)
 
 
 def global_norm(arrays):

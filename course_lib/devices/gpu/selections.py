@@ -42,9 +42,9 @@ def scatter_add(updates, indices, rows):
         run = kernel("scatter_add.cu", f"scatter_add<{kind}, {TYPES[indices.dtype.name]}>")
         run((rows, blocks(C, WARP)), (WARP,), (updates, indices, y, indices.size, C))
     else:
-        places, starts = sort_by_row(indices, rows)
+        positions, starts = sort_by_row(indices, rows)
         run = kernel("scatter_add.cu", f"scatter_add_sorted<{kind}>")
-        run((blocks(y.size),), (THREADS,), (updates, places, starts, y, rows, C))
+        run((blocks(y.size),), (THREADS,), (updates, positions, starts, y, rows, C))
     return y
 
 

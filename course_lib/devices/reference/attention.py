@@ -32,7 +32,7 @@ def softmax_backward(dy, y):
     return y * (dy - (dy * y).sum(axis=-1, keepdims=True))  # (..., T, S); 0 where y is masked
 
 
-# RoPE (Su et al. 2021): position t turns the pair (i, i + D/2) by its angle, so that q . k depends on distance only.
+# RoPE (Su et al. 2021): position t rotates the pair (i, i + D/2) by its angle, so that q . k depends on distance only.
 
 
 def _rotate(x, cos, sin):
@@ -52,8 +52,8 @@ def rope_backward(dy, cos, sin):
 # Attention (Vaswani et al. 2017), grouped-query attention (Ainslie et al. 2023): R = H / G query heads read one key-value head.
 
 
-def _by_group(x, groups):
-    """(B, T, H, D) -> (B, G, R, T, D)"""
+def by_group(x, groups):
+    """(B, T, H, D) -> (B, G, R, T, D), a view that the BLAS can read."""
     B, T, H, D = x.shape
     return x.reshape(B, T, groups, H // groups, D).transpose(0, 2, 3, 1, 4)
 
@@ -72,7 +72,7 @@ def _scores(q, k, causal):
 
 def attention_forward(q, k, v, causal=True):
     (B, T, H, _), G = q.shape, k.shape[2]
-    q, k, v = _by_group(q, G), _by_group(k, G), _by_group(v, G)
+    q, k, v = by_group(q, G), by_group(k, G), by_group(v, G)
     scores = _scores(q, k, causal)  # (B, G, R, T, S)
     largest = scores.max(axis=-1, keepdims=True)  # (B, G, R, T, 1)
     e = np.exp(scores - largest)  # (B, G, R, T, S)
@@ -83,7 +83,7 @@ def attention_forward(q, k, v, causal=True):
 
 def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
     G = k.shape[2]
-    dy, q, k, v, y = (_by_group(x, G) for x in (dy, q, k, v, y))
+    dy, q, k, v, y = (by_group(x, G) for x in (dy, q, k, v, y))
     scores = _scores(q, k, causal)
     weights = np.exp(scores - logsumexp.reshape(*scores.shape[:-1], 1))  # (B, G, R, T, S)
     dv = (weights.swapaxes(-1, -2) @ dy).sum(axis=2, keepdims=True)  # (B, G, 1, S, D), over the heads that read it

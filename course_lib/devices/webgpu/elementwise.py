@@ -11,14 +11,14 @@ from ..checks import broadcast_shape, in_dtype
 from ..layout import blocks, broadcast_strides
 from .launching import empty, kernel
 from .memory import TYPES
-from .storage import collapsed, fill, stored
+from .storage import fill, stored, views
 
 __all__ = """
     add subtract multiply divide power maximum negative exp log tanh sqrt sin cos
     equal not_equal less less_equal greater greater_equal where
 """.split()
 
-ARITHMETIC = "add", "subtract", "multiply", "divide", "maximum"  # OP of arithmetic.wgsl is the place in this list
+ARITHMETIC = "add", "subtract", "multiply", "divide", "maximum"  # OP of arithmetic.wgsl is the index in this list
 COMPARISONS = "equal", "not_equal", "less", "less_equal"
 UNARY = "negative", "exp", "log", "tanh", "sqrt", "sin", "cos"
 
@@ -55,7 +55,7 @@ def _apply(op: str, a, b, out, dtype: np.dtype | None = None, swapped: bool = Fa
     if a.shape == b.shape:
         kernel(file, "binary", **constants)(blocks(y.size), a=a, b=b, y=y, n=y.size)
         return y
-    sizes, strides, axes = collapsed(op, shape, *(broadcast_strides(x.shape, shape) for x in (a, b)))
+    sizes, strides, axes = views(op, shape, *(broadcast_strides(x.shape, shape) for x in (a, b)))
     run = kernel(file, "broadcast", **constants)
     run(blocks(y.size), a=a, b=b, y=y, sizes=sizes, a_strides=strides[0], b_strides=strides[1], axes=axes, n=y.size)
     return y
@@ -110,7 +110,7 @@ def where(condition, a, b, out=None):
     y = empty(condition, shape, dtype) if out is None else out
     if y.size:
         arrays = {"condition": condition, "a": a, "b": b}
-        sizes, strides, axes = collapsed("where", shape, *(broadcast_strides(x.shape, shape) for x in arrays.values()))
+        sizes, strides, axes = views("where", shape, *(broadcast_strides(x.shape, shape) for x in arrays.values()))
         steps = dict(zip(("c_strides", "a_strides", "b_strides"), strides, strict=True))
         kernel("where.wgsl", "choose")(blocks(y.size), **arrays, y=y, sizes=sizes, **steps, axes=axes, n=y.size)
     return y

@@ -147,7 +147,7 @@ def kernel(file: str, name: str, **constants) -> Callable[..., None]:
 
 
 def _kept(store: OrderedDict, key: Any, make: Callable[[], Any]) -> Any:
-    """What `store` has under the key, or what `make` makes; the ones that nobody asked for longest are forgotten."""
+    """What `store` has under the key, or what `make` makes; those requested longest ago are forgotten."""
     if key in store:
         store.move_to_end(key)
     else:

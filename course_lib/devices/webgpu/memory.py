@@ -24,14 +24,14 @@ TYPES = {"float32": "f32", "int32": "i32", "int64": "i32", "bool": "i32", "uint3
 WORD = 4  # bytes
 COPY_SRC, COPY_DST, STORAGE = 0x4, 0x8, 0x80  # GPUBufferUsage
 
-# Bytes of a size class -> (number, GPUBuffer) that nobody uses. The lowest number is handed out first, so that a step that
+# Bytes of a size class -> (number, GPUBuffer) that is free. The lowest number is handed out first, so that a step that
 # does what the one before did gets the same buffers for the same arrays.
 _free: dict[int, list[tuple[int, Any]]] = defaultdict(list)
 _buffers: dict[
     int, Any
 ] = {}  # all of them by number: one in a cycle of garbage would be released before it is handed back
 made = made_bytes = 0  # buffers asked of the driver so far
-on_shortage: list[Callable[[], None]] = []  # who else holds on to buffers that nobody uses
+on_shortage: list[Callable[[], None]] = []  # what else keeps free buffers
 
 
 class Memory:
@@ -90,8 +90,9 @@ class Array:
     def ndim(self) -> int:
         return len(self.shape)
 
-    def reshape(self, *shape: int) -> Array:
-        """The same elements with another shape of the same size."""
+    def reshape(self, *shape) -> Array:
+        """The same elements with another shape of the same size: reshape(2, 3) or reshape((2, 3))."""
+        shape = shape[0] if shape and isinstance(shape[0], tuple) else shape
         return Array(self.memory, shape, self.dtype, self.offset)
 
     def __repr__(self) -> str:

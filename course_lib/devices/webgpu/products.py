@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..checks import matmul_shape
-from ..layout import blocks, broadcast_strides, collapse
+from ..layout import blocks, broadcast_strides, collapse_within
 from .adapter import limit
 from .launching import empty, kernel
 from .reductions import sum_columns
@@ -19,12 +19,9 @@ TILE, BATCH_AXES = 64, 4  # as in gemm.wgsl
 def matmul(a, b, transpose_a=False, transpose_b=False, out=None):
     shape = matmul_shape(a, b, transpose_a, transpose_b)  # (..., N, M)
     y = empty(a, shape) if out is None else out
-    sizes, steps = collapse(shape[:-2], *(broadcast_strides(x.shape[:-2], shape[:-2]) for x in (a, b)))
-    if len(sizes) > BATCH_AXES:
-        raise ValueError(
-            f"matmul loops over up to {BATCH_AXES} leading axes on this device, but {shape[:-2]} has more that cannot be "
-            "joined: make the arrays contiguous first."
-        )
+    leading = shape[:-2]
+    strides = (broadcast_strides(x.shape[:-2], leading) for x in (a, b))
+    sizes, steps = collapse_within("matmul", BATCH_AXES, leading, *strides)
     ones = [1] * (BATCH_AXES - len(sizes))
     of_a, of_b = (
         [0] * len(ones) + [step * x.shape[-2] * x.shape[-1] for step in steps_of]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from .. import axes
@@ -17,26 +15,6 @@ __all__ = "sum max global_norm".split()
 PART = 4096  # elements of a row to a workgroup
 ROWS = 128  # rows of a column to a thread
 SQUARES = 8192  # elements of a gradient to a workgroup, as in global_norm.wgsl
-
-
-def sum_columns(x):
-    """y (C), the sum of the rows of x (n, C)."""
-    return _columns("Sum", x, x.dtype, 1, *x.shape).reshape(x.shape[1])
-
-
-def _reduce(op: str, functor: str, dtype: np.dtype, x, axis, keepdims: bool):
-    shape, steps = axes.plan(op, x, axis, keepdims)
-    if not x.size:
-        return zeros(shape, dtype)
-    if math.prod(shape) == x.size:
-        return cast(x, dtype).reshape(*shape)
-    y = x
-    for outer, K, inner in steps:
-        y = _rows(functor, y, dtype, outer, K) if inner == 1 else _columns(functor, y, dtype, outer, K, inner)
-    return y.reshape(*shape)
-
-
-sum, max = axes.ops(_reduce)
 
 
 def _merging(file: str, name: str, functor: str, x, dtype: np.dtype):
@@ -70,6 +48,9 @@ def _columns(functor: str, x, dtype: np.dtype, outer: int, K: int, inner: int):
         return y
 
     return axes.in_parts(x, K, lambda K: ROWS, launch)
+
+
+sum, max, sum_columns = axes.ops(_rows, _columns, cast, lambda x, shape, dtype: zeros(shape, dtype))
 
 
 def global_norm(arrays):

@@ -90,7 +90,7 @@ def view(x, shape, offset=0):
     return Array(x.memory, shape, x.dtype, x.offset + offset)
 
 
-def collapsed(op: str, shape, *strides):
+def views(op: str, shape, *strides):
     """What include/view.wgsl needs to loop over `shape`: sizes, the given strides, and how many axes there are."""
     sizes, steps = collapse_within(op, MOST_AXES, shape, *strides)
     return sizes, steps, len(sizes)
@@ -99,7 +99,7 @@ def collapsed(op: str, shape, *strides):
 def strided_copy(x, shape, strides, offset=0, out=None):
     y = empty(shape, x.dtype) if out is None else out
     if y.size:
-        sizes, (steps,), axes = collapsed("strided_copy", shape, strides)
+        sizes, (steps,), axes = views("strided_copy", shape, strides)
         run = kernel("strided_copy.wgsl", "strided_copy")
         run(blocks(y.size), x=x, y=y, sizes=sizes, strides=steps, axes=axes, offset=offset, n=y.size)
     if out is None:
@@ -109,7 +109,7 @@ def strided_copy(x, shape, strides, offset=0, out=None):
 
 def strided_write(x, values, strides, offset=0, add=False):
     if values.size:
-        sizes, (steps,), axes = collapsed("strided_write", values.shape, strides)
+        sizes, (steps,), axes = views("strided_write", values.shape, strides)
         constants = {"T": TYPES[x.dtype.name]} if add else {}
         file, name = ("strided_add.wgsl", "strided_add") if add else ("strided_copy.wgsl", "strided_write")
         run = kernel(file, name, **constants)

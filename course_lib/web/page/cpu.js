@@ -112,7 +112,7 @@ export class CpuModel {
     for (let t = 0; t < T; t++) {
       const row = t * width;
       const position = this.length + t;
-      for (let head = 0; this.rotation && head < H + G; head++) this.turn(all, row + head * D, position);
+      for (let head = 0; this.rotation && head < H + G; head++) this.rotate(all, row + head * D, position);
       keys.set(all.subarray(row + C, row + C + kv), position * kv);
       values.set(all.subarray(row + C + kv, row + width), position * kv);
       for (let h = 0; h < H; h++) {
@@ -143,7 +143,7 @@ export class CpuModel {
    * @param {number} at
    * @param {number} position
    */
-  turn(x, at, position) {
+  rotate(x, at, position) {
     const {cosines, sines} = /** @type {NonNullable<CpuModel['rotation']>} */ (this.rotation);
     const half = this.D / 2;
     for (let i = 0; i < half; i++) {

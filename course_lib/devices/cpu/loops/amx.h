@@ -63,7 +63,7 @@ template <long PARTS, bool PAIRED> inline Pairs take(__m512 &x, __m512 &y) {
 }
 
 // One tile of `rows` rows, from two vectors each: load(row, first or second). Says whether all is finite (of three parts only).
-template <long PARTS, bool PAIRED, class Load> inline bool pack_tile(Pair *to, bool turn, long rows, Load load) {
+template <long PARTS, bool PAIRED, class Load> inline bool pack_tile(Pair *to, bool transposed, long rows, Load load) {
     Pairs tile[PARTS][SIDE] = {};
     __m512 rest{};  // infinity less itself is NaN
     for (long i = 0; i < rows; i++) {
@@ -72,22 +72,22 @@ template <long PARTS, bool PAIRED, class Load> inline bool pack_tile(Pair *to, b
         if (PARTS > 1) rest = _mm512_add_ps(rest, _mm512_add_ps(x, y));
     }
     for (long part = 0; part < PARTS; part++)
-        if (turn) transpose<SIDE / 2>(tile[part]);
+        if (transposed) transpose<SIDE / 2>(tile[part]);
     std::memcpy(to, tile, sizeof tile);
     return _mm512_cmp_ps_mask(rest, rest, _CMP_UNORD_Q) == 0;
 }
 
 // Tiles of x (count, K), rows `stride` apart, whose pairs are neighbours in a row: a tile is 16 rows of 16 pairs, and `line` pairs
-// lie between a strip of tiles and the next. `turn` exchanges the sides of a tile. Zeros fill those at the edges.
+// lie between a strip of tiles and the next. `transposed` exchanges the sides of a tile. Zeros fill those at the edges.
 template <long PARTS>
-bool pack_rows_of_pairs(const float *x, long stride, long count, long K, Pair *tiles, long line, bool turn) {
+bool pack_rows_of_pairs(const float *x, long stride, long count, long K, Pair *tiles, long line, bool transposed) {
     bool finite = true;
     for (long start = 0; start < count; start += SIDE)
         for (long k = 0; k < K; k += 2 * SIDE) {
             const float *from = x + start * stride + k;
             const __mmask16 lanes[2] = {first(K - k), first(K - k - SIDE)};
             finite &= pack_tile<PARTS, false>(
-                tiles + start / SIDE * line + k / (2 * SIDE) * PARTS * TILE, turn, std::min(SIDE, count - start),
+                tiles + start / SIDE * line + k / (2 * SIDE) * PARTS * TILE, transposed, std::min(SIDE, count - start),
                 [=](long i, long half) { return _mm512_maskz_loadu_ps(lanes[half], from + i * stride + half * SIDE); });
         }
     return finite;
@@ -95,7 +95,7 @@ bool pack_rows_of_pairs(const float *x, long stride, long count, long K, Pair *t
 
 // The same of x (K, count), whose pairs are neighbours in a column: a tile is 16 pairs of rows by 16 columns.
 template <long PARTS>
-bool pack_columns_of_pairs(const float *x, long stride, long count, long K, Pair *tiles, long line, bool turn) {
+bool pack_columns_of_pairs(const float *x, long stride, long count, long K, Pair *tiles, long line, bool transposed) {
     bool finite = true;
     for (long k = 0; k < K; k += 2 * SIDE)
         for (long start = 0; start < count; start += SIDE) {
@@ -103,7 +103,7 @@ bool pack_columns_of_pairs(const float *x, long stride, long count, long K, Pair
             const long rows = std::min(2 * SIDE, K - k);
             const __mmask16 lanes = first(count - start);
             finite &= pack_tile<PARTS, true>(
-                tiles + start / SIDE * line + k / (2 * SIDE) * PARTS * TILE, turn, (rows + 1) / 2, [=](long i, long half) {
+                tiles + start / SIDE * line + k / (2 * SIDE) * PARTS * TILE, transposed, (rows + 1) / 2, [=](long i, long half) {
                     const long row = 2 * i + half;
                     return row < rows ? _mm512_maskz_loadu_ps(lanes, from + row * stride) : __m512{};
                 });
@@ -116,9 +116,9 @@ struct Operand {
     const float *x;
     long stride;
     bool in_columns;
-    template <long PARTS> bool pack(long start, long count, long k, long K, Pair *tiles, long line, bool turn) const {
-        if (in_columns) return pack_columns_of_pairs<PARTS>(x + k * stride + start, stride, count, K, tiles, line, turn);
-        return pack_rows_of_pairs<PARTS>(x + start * stride + k, stride, count, K, tiles, line, turn);
+    template <long PARTS> bool pack(long start, long count, long k, long K, Pair *tiles, long line, bool transposed) const {
+        if (in_columns) return pack_columns_of_pairs<PARTS>(x + k * stride + start, stride, count, K, tiles, line, transposed);
+        return pack_rows_of_pairs<PARTS>(x + start * stride + k, stride, count, K, tiles, line, transposed);
     }
 };
 
@@ -159,7 +159,7 @@ void block(bool add, long count, const Pair *a0, const Pair *a1, const Pair *b0,
 
 // C (N, M) = A B, each of A and B as it is or transposed. Of three parts: false if not all are finite, and C is to be done again.
 //
-// B is packed once, for all threads; A by who needs it, a block of rows and of K that stays in the L2 cache.
+// B is packed once, for all threads; A by each thread that needs it, a block of rows and of K that stays in the L2 cache.
 template <long PARTS>
 bool product(bool transpose_a, bool transpose_b, const float *a, const float *b, float *c, long N, long K, long M) {
     const Operand left{a, transpose_a ? N : K, transpose_a}, right{b, transpose_b ? K : M, !transpose_b};

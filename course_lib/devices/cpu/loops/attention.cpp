@@ -40,14 +40,14 @@ void strip_scores(const Sizes &z, const Room<R> &room, const R *a, const R *pane
         }
 }
 
-// How far tiles and vectors look into a row of which a query sees so many.
-template <class R> long looked_at(long seen) { return padded(seen + ROWS - 1, Tile<R>::LANES); }
+// How many columns tiles and vectors cover of a row of which a query sees so many.
+template <class R> long covered(long seen) { return padded(seen + ROWS - 1, Tile<R>::LANES); }
 
-// What the queries of a strip do not see, as far as it is looked at.
+// What the queries of a strip do not see, as far as it is covered.
 template <class R> void hide(const Sizes &z, long t0, long rows, R value, R *strip, long line) {
     for (long i = 0; i < rows; i++) {
         const long seen = z.seen(t0 + i);
-        for (long s = seen; s < looked_at<R>(seen); s++) strip[i * line + s] = value;
+        for (long s = seen; s < covered<R>(seen); s++) strip[i * line + s] = value;
     }
 }
 
@@ -76,16 +76,16 @@ void forward_head(const Sizes &z, const R *q, const R *k, const R *v, R *y, R *l
         ask_to_write(y + t0 * z.H * z.D, z.H * z.D, rows, z.D);
         strip_scores(z, room, queries, keys, t0, rows, scores);  // (strip, S)
         hide(z, t0, rows, -R(INFINITY), scores, room.line);  // a weight of 0
-        R top[STRIP], total[STRIP];  // found row after row, so that one need not wait for the sum of the other
-        for (long i = 0; i < rows; i++) top[i] = largest(scores + i * room.line, looked_at<R>(z.seen(t0 + i)));
+        R m[STRIP], l[STRIP];  // found row after row, so that one need not wait for the sum of the other
+        for (long i = 0; i < rows; i++) m[i] = largest(scores + i * room.line, covered<R>(z.seen(t0 + i)));
         for (long i = 0; i < rows; i++) {
             R *row = scores + i * room.line;
-            total[i] = exponentials(row, scale, top[i], row, looked_at<R>(z.seen(t0 + i)));
+            l[i] = exponentials(row, scale, m[i], row, covered<R>(z.seen(t0 + i)));
         }
-        for (long i = 0; i < rows; i++) logsumexp[t0 + i] = scale * top[i] + std::log(total[i]);
+        for (long i = 0; i < rows; i++) logsumexp[t0 + i] = scale * m[i] + std::log(l[i]);
         weigh_rows(z, room, scores, values, t0, rows, out);
         for (long i = 0; i < rows; i++) {
-            const R factor = 1 / total[i];
+            const R factor = 1 / l[i];
             for (long d = 0; d < z.D; d++) y[(t0 + i) * z.H * z.D + d] = out[i * room.row + d] * factor;
         }
     }
@@ -96,7 +96,7 @@ template <class R>
 void strip_softmax_backward(const Sizes &z, long t0, long rows, const R *dy, const R *y, const R *logsumexp, R *weights,
                             R *dscores, long line) {
     const R scale = 1 / std::sqrt(R(z.D));
-    const long end = looked_at<R>(z.seen(t0 + rows - 1));
+    const long end = covered<R>(z.seen(t0 + rows - 1));
     hide(z, t0, rows, -R(INFINITY), weights, line);  // a weight of 0
     hide(z, t0, rows, R(0), dscores, line);
     for (long i = 0; i < rows; i++) {
@@ -105,7 +105,7 @@ void strip_softmax_backward(const Sizes &z, long t0, long rows, const R *dy, con
         ask_for(y_row + AHEAD * z.H * z.D, z.D);
         for (long j = 0; j < z.D; j++) along += dy_row[j] * y_row[j];  // the row sum of weights * dweights
         const R lse = logsumexp[t0 + i];
-        const long count = looked_at<R>(z.seen(t0 + i));
+        const long count = covered<R>(z.seen(t0 + i));
         for (long s = 0; s < count; s++) {
             const R weight = fast_exp(scale * w[s] - lse);
             w[s] = weight;

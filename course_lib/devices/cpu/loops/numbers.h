@@ -38,12 +38,12 @@ inline double fast_exp(double x) { return std::exp(x); }
 
 template <class R> inline R sigmoid(R z) { return 1 / (1 + fast_exp(-z)); }
 
-// y = exp(scale (x - top)) for a row; y may be x. Returns the sum.
-template <class R> inline R exponentials(const R *x, R scale, R top, R *y, long n) {
-    for (long i = 0; i < n; i++) y[i] = fast_exp(scale * (x[i] - top));
-    R total = 0;
-    for (long i = 0; i < n; i++) total += y[i];  // a loop of its own: in one, compilers fail to vectorise both
-    return total;
+// y = exp(scale (x - m)) for a row; y may be x. Returns the sum.
+template <class R> inline R exponentials(const R *x, R scale, R m, R *y, long n) {
+    for (long i = 0; i < n; i++) y[i] = fast_exp(scale * (x[i] - m));
+    R sum = 0;
+    for (long i = 0; i < n; i++) sum += y[i];  // a loop of its own: in one, compilers fail to vectorise both
+    return sum;
 }
 
 // The largest of a row, which has at least one element: 64 bytes at a time, each lane with its own maximum.
@@ -66,7 +66,7 @@ template <class R> __attribute__((noinline)) R largest(const R *x, long n) {
     return best;
 }
 
-// Memory of this thread that is kept from call to call; who holds one while another is filled asks for a second SLOT.
+// Memory of this thread that is kept from call to call; a caller that needs two at once takes a second SLOT.
 template <class R, int SLOT = 0> inline R *scratch(size_t count) {
     static thread_local std::vector<R> kept;
     if (kept.size() < count + 16) kept.resize(count + 16);

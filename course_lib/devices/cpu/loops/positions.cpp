@@ -1,16 +1,16 @@
-// RoPE; rows gathered from a table and added back to it; dropout.
+// RoPE; updates added to the rows of a table; dropout.
 #include "numbers.h"
 #include "threads.h"
 
-// x, y (B, T, H, D), cos and sin (T, D/2): elements i and i + D/2 are a pair that is rotated, backwards if `back`.
+// x, y (B, T, H, D), cos and sin (T, D/2): element i is rotated with element i + D/2, by minus the angle if `inverse`.
 extern "C" void rope(int wide, const void *x_, const void *cos_, const void *sin_, void *y_, long B, long T, long H, long D,
-                     int back) {
+                     int inverse) {
     with_type(wide, [=](auto r) {
         using R = decltype(r);
         const long half = D / 2;
         parallel_ranges(B * T, 1 + (1 << 14) / (H * D), [=](long start, long stop) {
             for (long row = start; row < stop; row++) {
-                const R *cos = (const R *)cos_ + row % T * half, *sin = (const R *)sin_ + row % T * half, sign = back ? -1 : 1;
+                const R *cos = (const R *)cos_ + row % T * half, *sin = (const R *)sin_ + row % T * half, sign = inverse ? -1 : 1;
                 for (long h = 0; h < H; h++) {
                     const R *x = (const R *)x_ + (row * H + h) * D;
                     R *y = (R *)y_ + (row * H + h) * D;

@@ -13,8 +13,8 @@ extern "C" void softmax_forward(int wide, const void *x_, void *y_, long n, long
                 const R *x = (const R *)x_ + row * S;
                 R *y = (R *)y_ + row * S;
                 const long seen = causal ? S - T + row % T + 1 : S;
-                const R share = 1 / exponentials(x, R(1), largest(x, seen), y, seen);
-                for (long j = 0; j < seen; j++) y[j] *= share;
+                const R scale = 1 / exponentials(x, R(1), largest(x, seen), y, seen);
+                for (long j = 0; j < seen; j++) y[j] *= scale;
                 for (long j = seen; j < S; j++) y[j] = 0;
             }
         });
@@ -43,10 +43,10 @@ extern "C" void cross_entropy_forward(int wide, const void *logits_, const int64
         parallel_ranges(n, 1 + PIECE / V, [=](long start, long stop) {
             for (long row = start; row < stop; row++) {
                 const R *x = (const R *)logits_ + row * V;
-                const R top = largest(x, V);
-                R total = 0, block[256];  // the exponentials themselves are not needed
-                for (long j = 0; j < V; j += 256) total += exponentials(x + j, R(1), top, block, V - j < 256 ? V - j : 256);
-                const R logsumexp = top + std::log(total);
+                const R m = largest(x, V);
+                R l = 0, block[256];  // the exponentials themselves are not needed
+                for (long j = 0; j < V; j += 256) l += exponentials(x + j, R(1), m, block, V - j < 256 ? V - j : 256);
+                const R logsumexp = m + std::log(l);
                 ((R *)logsumexp_)[row] = logsumexp;
                 ((R *)losses_)[row] = targets[row] == ignored ? 0 : logsumexp - x[targets[row]];
             }

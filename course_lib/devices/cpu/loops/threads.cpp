@@ -28,7 +28,7 @@ template <class Happened> static void soon(Happened happened) {
 }
 
 struct Pool {
-    std::mutex one_caller;  // who holds it may hand out a job
+    std::mutex one_caller;  // its holder may hand out a job
     std::mutex state;       // guards all that follows
     std::condition_variable wake, finished;
     Job *job = nullptr;
@@ -96,5 +96,5 @@ void parallel_for_pieces(long count, void (*work)(void *, long), void *context) 
             return;
         }
     }
-    for (long piece = 0; piece < count; piece++) work(context, piece);  // nobody to share with
+    for (long piece = 0; piece < count; piece++) work(context, piece);  // no other thread to share with
 }
