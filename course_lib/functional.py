@@ -176,6 +176,10 @@ def cross_entropy(logits: Tensor, targets, ignore_index: int = -1) -> Tensor:
     if logits.ndim != 2:
         raise ValueError(f"cross_entropy needs logits (n, V); it got {logits.shape}. Flatten with reshape(-1, V).")
     ops, a, wanted = logits.ops, logits.array(), index_array(targets, logits)
+    if tuple(wanted.shape) != logits.shape[:1]:  # what the op would say does not say it so plainly
+        raise ValueError(
+            f"cross_entropy got logits {logits.shape} and targets {tuple(wanted.shape)}: one target per row."
+        )
     loss, logsumexp = ops.cross_entropy_forward(a, wanted, ignore_index)
     return record("cross_entropy", (logits,), loss,
                   lambda dy: (ops.cross_entropy_backward(dy, a, wanted, logsumexp, ignore_index),),
