@@ -1,6 +1,6 @@
 """The one clock: how long a run takes on this machine, told from a few of its own training steps.
 
-    print(training.predict("small"))        N steps of small will take about 2 min 5 s in all (B x T tokens each, on cpu)
+    print(training.predict("small"))    N steps of small will take about 2 min 5 s in all (B x T tokens each, on cpu in float32)
 
 Whatever names a duration asks here: a run after its first steps, `course doctor`, `use_my_answers()`, the chapters.
 Limits: the machine is taken as it is during these steps; preparing a corpus and compiling kernels, each done once, come on top.
@@ -60,12 +60,12 @@ class Prediction:
         return self.sentence(f"{self.steps:,} steps of {self.settings.preset}")
 
     def sentence(self, what: str) -> str:
-        """The duration of `what`, with batch and device named."""
+        """The duration of `what`, with batch, device and kind of product named."""
         s = self.settings
         parts = f"{s.accumulate} x " if s.accumulate > 1 else ""
         return (
             f"{what} will take about {duration(self.seconds)} in all ({parts}{s.batch} x {self.context} tokens each, on "
-            f"{self.device})"
+            f"{self.device} in {s.compute})"
         )
 
 

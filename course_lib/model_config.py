@@ -161,9 +161,9 @@ class GPTConfig:
 
 
 PRESETS: dict[str, dict] = {
-    # Speaks within a minute on a laptop, and trains on the simulator.
+    # Speaks after the shortest training, and trains on the simulator.
     "micro": {"layers": 2, "heads": 2, "channels": 64, "context": 256, "vocab_size": 1024, "positions": "rope"},
-    # Readable stories in about three minutes on two cores: many small steps beat few large ones.
+    # Readable stories on a CPU: many small steps beat few large ones.
     "small": {"layers": 3, "heads": 3, "channels": 96, "context": 192, "vocab_size": 2048, "positions": "rope"},
     # The reference: 12,322,816 parameters.
     "12m": {"layers": 6, "heads": 6, "channels": 384, "context": 256, "vocab_size": 4096},

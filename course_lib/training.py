@@ -4,7 +4,8 @@
     trained.model, trained.records                        (without `out` nothing is written)
 
 A run is a function of its settings (recipes.py) and its device: one that goes on from a checkpoint computes the same bits
-as one that was never stopped, on the same machine, with however many threads (without a compiler: with the same number).
+as one that was never stopped, on the same machine, with however many threads. (Without a compiler with the same number: the
+checkpoint holds it, and a run that goes on with another says so.)
 """
 
 import shlex
@@ -23,7 +24,7 @@ from course_lib.devices.webgpu import adapter
 from course_lib.generation import generate
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
-from course_lib.run import Diverged, Run, fingerprint
+from course_lib.run import Diverged, Run, fingerprint, products
 from course_lib.run_folder import BEST, LAST, RunFolder
 
 
@@ -123,7 +124,7 @@ def train(
             _check_corpus(saved, run.corpus, folder)
             run.restore(saved)
             folder.finish_saving(run)
-        for line in _header(run, device, why, folder) + processes.describe():
+        for line in _header(run, device, why, folder) + _other_products(saved, device) + processes.describe():
             display.say(line)
         return _go(run, folder, display, watch)
 
@@ -253,6 +254,13 @@ def _header(run: Run, device: str, why: str, folder: RunFolder | None) -> list[s
         f"run: {going} of {batch}; learning rate {s.peak:g} to {s.lowest:g}; {where}",
         *run.tally.going_on(),
     ]
+
+
+def _other_products(saved: checkpoint.Checkpoint | None, device: str) -> list[str]:
+    """For the header of a run that will not end with the bits of one that was never stopped."""
+    now = products(device)
+    before = now if saved is None else saved.facts.get("products", now)
+    return [] if before == now else [f"products: by {before} until here, by {now} from here on; the last bits differ"]
 
 
 def _causes(run: Run, folder: RunFolder | None) -> str:

@@ -27,10 +27,10 @@ def test_a_prediction_counts_each_step_and_each_validation(preset, done, accumul
     assert told.seconds == pytest.approx(by_hand(settings, 0.5, done, 64 * 256, 256), rel=1e-9)
 
 
-def test_it_names_the_steps_the_batch_and_the_device():
-    settings = recipes.settings("small", steps=1200, batch=3)
+def test_it_names_the_steps_the_batch_the_device_and_the_kind_of_product():
+    settings = recipes.settings("small", steps=1200, batch=3, compute="float32")
     assert str(Prediction(settings, "webgpu", 192, 0, 0.1)) == (
-        "1,200 steps of small will take about 2 min 0 s in all (3 x 192 tokens each, on webgpu)"
+        "1,200 steps of small will take about 2 min 0 s in all (3 x 192 tokens each, on webgpu in float32)"
     )
 
 
@@ -76,6 +76,8 @@ def test_a_rehearsal_makes_the_steps_that_the_recipe_says():
 
 def test_what_a_run_and_the_answers_tell_is_the_clocks_own_sentence(monkeypatch):
     told = training.predict("micro", "cpu", steps=123)
-    assert re.fullmatch(r"123 steps of micro will take about \d.* in all \(2 x 256 tokens each, on cpu\)", str(told))
+    assert re.fullmatch(
+        r"123 steps of micro will take about \d.* in all \(2 x 256 tokens each, on cpu in float32\)", str(told)
+    )
     shown = swaps.Swaps([], 60, swaps.Stopwatch(), prediction=told)
     assert f"{told}." in str(shown)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from course_lib import native
-from course_lib.native import building, files
+from course_lib.native import building, files, thread_count
 from course_lib.native import compiler as compilers
 
 SOURCE = '#include "number.h"\nextern "C" int number() { return NUMBER + EXTRA; }\n'
@@ -201,6 +201,21 @@ def test_threads_follow_the_environment(monkeypatch):
     monkeypatch.delenv("OPENBLAS_NUM_THREADS")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert native.threads() >= 1
+
+
+def test_where_nobody_follows_no_number_of_threads_is_tried(monkeypatch):
+    monkeypatch.setattr(thread_count, "_followers", [])
+    monkeypatch.setattr(thread_count, "_choice", None)
+    monkeypatch.setattr(thread_count, "candidates", lambda: [2, 1])
+    told = []
+    with native.step():
+        pass
+    assert native.on_trial() is None
+    native.follow(told.append)
+    for _ in range(2):
+        with native.step():
+            pass
+    assert native.on_trial() == 1 and told == [native.threads(), 1]
 
 
 def chosen(choice: native.Choice, seconds: dict[int, float], steps: int) -> int:

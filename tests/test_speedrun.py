@@ -3,16 +3,19 @@
 import math
 import os
 import re
+import runpy
 import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from course_lib import stories
+from course_lib import data, native, stories
 from course_lib.speedrun import compete, judge, records, scoring
 from course_lib.speedrun.scoring import EntryError, Score
 from course_lib.stories.grammar import Grammar, Words, word
@@ -229,6 +232,15 @@ def test_any_tokenizer_and_any_seed_will_do(entry, capfd):
 
 def test_our_entry_ends_in_time_and_learns(entry):
     assert judge.judge(records.best_entry(), 6, seed=1, **ENOUGH).nats < 1100  # guessing: 150 tokens of log 2048
+
+
+def test_our_entry_chooses_its_number_of_threads_as_a_run_does(monkeypatch):
+    train, steps = runpy.run_path(records.best_entry())["train"], []
+    monkeypatch.setattr(native, "step", lambda: steps.append(1) or nullcontext())
+    now = iter([0.0, 0.0, 0.5, 1.0])  # it starts, two steps, and a second is over
+    monkeypatch.setitem(train.__globals__, "time", SimpleNamespace(perf_counter=now.__next__))
+    train(data.prepare("stories", vocab_size=2048, context=192, stories=ENOUGH["stories"]), seconds=2, seed=0)
+    assert len(steps) == 2
 
 
 TRAIN = "def train(corpus, seconds, seed):\n    "

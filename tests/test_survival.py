@@ -117,6 +117,25 @@ def begun(text, tmp_path):
     return out
 
 
+def test_a_run_whose_bits_depend_on_the_number_of_threads_tells_when_another_number_goes_on(text, tmp_path):
+    """What NumPy's BLAS adds up depends on it, and where there is no compiler it multiplies for the device cpu."""
+    out = tmp_path / "run"
+
+    def ended(*arguments: str, threads: str) -> str:
+        done = course("train", "--out", str(out), *arguments,
+                      env={"COURSE_COMPILER": "none", "OPENBLAS_NUM_THREADS": threads})  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    ended("--preset", "micro", "--text", text, "--steps", "2", "--batch", "1", threads="2")
+    assert checkpoint.load(out / "last.safetensors").facts["products"] == "NumPy with OPENBLAS_NUM_THREADS=2"
+    assert "products:" not in ended("--resume", threads="2")
+    told = (
+        "products: by NumPy with OPENBLAS_NUM_THREADS=2 until here, by NumPy with OPENBLAS_NUM_THREADS=1 from here on"
+    )
+    assert told in ended("--resume", threads="1")
+
+
 def test_a_full_disk_ends_a_run_with_a_sentence_and_the_checkpoint_stays(begun):
     before = (begun / "last.safetensors").read_bytes()
     ended = course("train", "--out", str(begun), "--resume", largest=200_000)

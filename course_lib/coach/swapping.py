@@ -14,6 +14,7 @@ import math
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -188,10 +189,11 @@ def _watched_class(swap: Swap, cls: type) -> type:
 
 
 def _measure(swaps: Swaps, settings: recipes.Settings, device: str, rounds: int) -> None:
-    """Time steps of the library as it is, with ours timed in the same places, and with yours, in turns; the shortest counts."""
+    """Time steps of the library as it is, with ours timed in the same places, and with yours, in turns. The shortest is
+    compared; a run is predicted from the mean."""
     yours = [swap for swap in swaps.swapped if swap.whose == YOURS]
     placed = {PLAIN: [], OURS: [(swap, None) for swap in yours], YOURS: [(swap, swap.answer) for swap in yours]}
-    runs, least = {}, dict.fromkeys(placed, math.inf)
+    runs, steps = {}, {code: [] for code in placed}
     for swap in yours:
         swap.per_step = swap.our_per_step = math.inf
     for _ in range(rounds):
@@ -199,27 +201,31 @@ def _measure(swaps: Swaps, settings: recipes.Settings, device: str, rounds: int)
             undo = [install(swap, answer, device) for swap, answer in placed[code]]
             try:
                 run = runs.get(code) or runs.setdefault(code, clock.rehearsal(settings, device))
-                least[code] = min(least[code], _turn(run, yours, code))
+                steps[code].append(_turn(run, yours, code))
             finally:
                 for one in reversed(undo):
                     one()
-    swaps.our_step_seconds = least[PLAIN]
-    swaps.prediction = clock.predicted(run, least[YOURS if yours else PLAIN])
+    now = YOURS if yours else PLAIN
+    swaps.step_seconds, swaps.our_step_seconds = (min(least for least, _ in steps[code]) for code in (now, PLAIN))
+    swaps.prediction = clock.predicted(run, fmean(mean for _, mean in steps[now]))
 
 
-def _turn(run: Run, yours: list[Swap], code: str) -> float:
-    """Seconds of the shortest of some steps, after one that warms up; and of each answer in them."""
-    run.step()
-    least, until = math.inf, time.perf_counter() + TURN
+def _turn(run: Run, yours: list[Swap], code: str) -> tuple[float, float]:
+    """Seconds of the shortest of some steps, after one that warms up, and their mean; of each answer in them the shortest."""
+    pace, least = clock.Pace(run), math.inf
+    with pace.training():
+        run.step()
+    until = time.perf_counter() + TURN
     while least == math.inf or time.perf_counter() < until:
         for swap in yours:
             swap.calls, swap.seconds = 0, 0.0
-        began = time.perf_counter()
-        run.step()
-        least = min(least, time.perf_counter() - began)
+        before = pace.spent
+        with pace.training():
+            run.step()
+        least = min(least, pace.spent - before)
         for swap in yours:
             if code == OURS:
                 swap.our_per_step = min(swap.our_per_step, swap.seconds)
             elif code == YOURS:
                 swap.per_step, swap.calls_per_step = min(swap.per_step, swap.seconds), swap.calls
-    return least
+    return least, pace.per_step

@@ -70,6 +70,7 @@ class Swaps:
     stopwatch: Stopwatch
     began: float = field(default_factory=time.perf_counter)
     prediction: Prediction | None = None  # of a run of the preset that was measured
+    step_seconds: float = 0.0  # of the shortest step, with what is in place
     our_step_seconds: float = 0.0
 
     @property
@@ -126,8 +127,7 @@ class Swaps:
         """What a training step and a whole run take, and which answers are slow, in words."""
         if self.prediction is None:
             return []
-        preset, per_step = self.prediction.settings.preset, 1000 * self.prediction.step_seconds
-        said = [f"A training step of {preset} takes {per_step:.0f} ms"]
+        said = [f"A training step of {self.prediction.settings.preset} takes {1000 * self.step_seconds:.0f} ms"]
         if any(swap.calls_per_step and swap.whose == YOURS for swap in self.swapped):
             said[0] += f" with your code and {1000 * self.our_step_seconds:.0f} ms with ours"
         elif self.yours:

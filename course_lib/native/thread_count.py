@@ -98,6 +98,9 @@ def on_trial() -> int | None:
 def step() -> Iterator[None]:
     """Around a step of a run: measures it, and chooses the number of threads for the next."""
     global _choice
+    if not _followers:  # then no step would use another number
+        yield
+        return
     if _choice is None:
         _choice = Choice(candidates())
     began, before = time.perf_counter(), _choice.count

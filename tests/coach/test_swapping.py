@@ -1,11 +1,12 @@
 """Answers in the library: every target can be replaced and is called, a fault falls back to ours, everything comes back."""
 
 from collections import Counter
+from itertools import cycle
 
 import numpy as np
 import pytest
 
-from course_lib import Tensor, devices, recipes
+from course_lib import Tensor, clock, devices, recipes
 from course_lib.coach import answering, answers, catalogue, milestone, state, swapping, verify
 from course_lib.coach.verdict import Verdict
 from course_lib.model import GPTConfig
@@ -164,6 +165,19 @@ def test_the_table_says_whose_code_runs_and_how_long_a_run_takes():
     assert "steps of micro will take about" in said and swaps.prediction.step_seconds > 0 < swaps.our_step_seconds
     assert "with your code and" in said
     assert swaps.swapped[0].calls_per_step == 1 and "<strong>1 of" in swaps._repr_html_()
+
+
+def test_a_run_is_predicted_from_a_mean_step_and_code_is_compared_by_the_shortest(monkeypatch):
+    """Two turns of one step each, 1 and 3 seconds long, each after one of 9 that warms up: the clock is turned by hand."""
+    now, seconds = [0.0], cycle([9.0, 1.0, 9.0, 3.0])
+    for module in (clock, swapping.time):
+        monkeypatch.setattr(module, "perf_counter", lambda: now[0])
+    run = clock.rehearsal(recipes.settings("micro"), "cpu")
+    monkeypatch.setattr(run, "step", lambda: now.append(now.pop() + next(seconds)))
+    monkeypatch.setattr(clock, "rehearsal", lambda *_: run)
+    swaps = swapping.use(preset="micro", steps=2)
+    assert swaps.prediction == clock.predicted(run, 2.0)
+    assert f"A training step of micro takes 1000 ms. {swaps.prediction}." in str(swaps)
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 import time
 
-from course_lib import data, devices, optim, recipes
+from course_lib import data, devices, native, optim, recipes
 from course_lib.model import GPT, GPTConfig
 
 VOCAB_SIZE, CONTEXT = 2048, 192
@@ -21,11 +21,12 @@ def train(corpus, seconds, seed):
     step, kind = 0, recipes.settings("small", model.device).compute  # bfloat16 where it is faster
     while (spent := (time.perf_counter() - start) / (seconds - 1)) < 1:
         idx, targets, weights = lookups.batch(step, BATCH, spent)  # (B, T) each
-        optimiser.zero_grad()
-        with devices.computing(model.device, kind, backward=True):
-            loss = model.loss(idx, targets, weights)
-            loss.backward()
-        optimiser.step(optim.warmup_linear(3000 * spent, 3000, peak=PEAK, lowest=0.0, warmup=200))
+        with native.step():  # which chooses the number of threads
+            optimiser.zero_grad()
+            with devices.computing(model.device, kind, backward=True):
+                loss = model.loss(idx, targets, weights)
+                loss.backward()
+            optimiser.step(optim.warmup_linear(3000 * spent, 3000, peak=PEAK, lowest=0.0, warmup=200))
         step += 1
         if step % 500 == 0:
             print(f"step {step:,}, {spent:.0%} of the time: loss {loss.item():.3f}")
