@@ -199,7 +199,7 @@ def _taking_over(swap: Swap, name: str, method: Callable, ours: type) -> Callabl
                 raise
             raise RuntimeError(
                 f"{swap.exercise.name}: {swap.why or f'yours raised {error.__context__!r}'}, and ours cannot take over, because "
-                f"the object has no {error.name!r}. Mend your answer, or leave it out: "
+                f"the object has no {error.name!r}. Fix your answer, or leave it out: "
                 f'course.use_my_answers(without=["{swap.exercise.name}"]).'
             ) from error
 
