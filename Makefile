@@ -84,6 +84,7 @@ bench:
 	$(call prepare,peers)
 	$(BIN)/course bench cpu
 	$(BIN)/course bench tokenizer
+	-$(BIN)/course bench busy  # which needs two cores
 
 # With PEERS=1 PyTorch is installed too, to compare with.
 prove:

@@ -6,7 +6,7 @@ A record of it is plain JSON, kept in every checkpoint, in `mine.json` beside it
     steps       training steps that were made with answers in their places
     seconds     that passed meanwhile
     yours       of these, inside of answers and what they call; None where a GPU computes while Python goes on
-    answers     exercise -> calls, seconds (what the answer calls included)
+    answers     exercise -> calls, seconds (what the answer calls included); of many processes, those of rank 0
     replaced    exercise -> why ours took over from it
 
 Nothing here knows how answers get to their places: what puts them there registers a source of such records, without `steps`,

@@ -33,7 +33,7 @@ def test_the_table_is_written(tmp_path, monkeypatch, capsys):
     devices.ops("cpu")
     if not hasattr(compiled.loops, "set_threads"):
         pytest.skip("there are no compiled loops here")
-    monkeypatch.setattr(busy, "CASES", {"micro": (1, 1)})
+    monkeypatch.setattr(busy, "CASES", {"micro": 1})
     monkeypatch.setattr(busy, "ROUNDS", 1)
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
     rows = busy.run(tmp_path / "busy.json")

@@ -266,6 +266,10 @@ def test_a_kept_run_is_whole(name):
     for grade in grades:
         assert 0 <= grade["possible"] <= grade["well_formed"] <= grade["ended"] <= 1
     assert all(stories.judge(text) for sample in samples for text in sample["texts"] if text)
+    if settings := about.get("settings"):  # else it was collected before these were kept
+        recipe = "reference" if name.endswith("-reference") else "best"
+        told = recipes.settings(about["preset"], recipe=recipe, steps={"small": 14_000}.get(name)).to_dict()
+        assert settings == told | {"compute": settings["compute"]}, "what products multiply in is chosen by the machine"
 
 
 def test_what_chapter_16_says_of_the_faults_of_both_sizes():

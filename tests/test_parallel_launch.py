@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from course_lib import checkpoint, metrics
+from course_lib.coach import catalogue, state
+from course_lib.coach.verdict import Verdict
 from course_lib.parallel import launch
 from course_lib.paths import ROOT
 
@@ -69,6 +71,18 @@ def test_two_and_four_processes_give_the_bits_of_one(text, tmp_path):
             assert many.weights[name].tobytes() == values.tobytes(), name
         for name, values in runs[1].optimiser.items():
             assert many.optimiser[name].tobytes() == values.tobytes(), name
+
+
+@pytest.mark.slow
+def test_answers_on_two_ranks_are_told_once_with_where_they_are_counted(text, tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_MINE", str(tmp_path / "mine"))
+    solution = catalogue.piece("warmup_linear").solution
+    state.save("warmup_linear", solution, Verdict("warmup_linear", "", "python", True))
+    settings = [*SMALL, "--text", text, "--steps", 3, "--out", tmp_path / "run"]
+    job, said, complained = course(*settings, "--processes", 2, "--mine")
+    assert job.returncode == 0, complained
+    assert said.count("optim.warmup_linear  yours") == said.count("times of your answers will be those on rank 0") == 1
+    assert "it was called 3 times" in said
 
 
 @pytest.mark.slow

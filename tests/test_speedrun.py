@@ -309,11 +309,16 @@ def judged(monkeypatch, tmp_path):
 
 def test_a_score_counts_when_it_holds_with_another_seed(judged, capsys):
     assert judged(0.8, 0.7) == [0, 1] and records.best_here()["score"] == pytest.approx(0.7)
-    assert '"score": 0.7' in capsys.readouterr().out
+    best, said = records.read()[-1], capsys.readouterr().out
+    assert f"It counts here. The record is {best['entry']}: {best['score']:.2%}" in said and "records.json" not in said
     assert judged(0.69) == [0]
     assert judged(0.75, 0.65) == [0, 1] and records.best_here()["score"] == pytest.approx(0.7)
     assert "does not hold" in capsys.readouterr().out
     assert judged(0.75, 0.74) == [0, 1] and records.best_here()["score"] == pytest.approx(0.74)
+    assert judged(0.998, 0.997) == [0, 1] and records.best_here()["score"] == pytest.approx(0.997)
+    said = capsys.readouterr().out
+    assert "Its line, for course_lib/speedrun/records.json" in said and '"score": 0.997' in said
+    assert judged(0.996) == [0] and "The best on this machine is still" in capsys.readouterr().out
 
 
 def test_a_copy_of_our_entry_is_written_once(tmp_path):

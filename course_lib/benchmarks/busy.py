@@ -1,6 +1,6 @@
 """`course bench busy`: training steps beside two programs that want the cores too, and on the machine as it is.
 
-A step is forward, backward, clipping and AdamW on random tokens. In turn, medians: with the threads that the policy of
+A step is one of the preset's recipe, on random tokens. In turn, medians: with the threads that the policy of
 course_lib/native/thread_count.py chooses, with one, and with one for each core. Bar: beside the two, the policy takes at most
 1.3 times as long as the better of the others.
 """
@@ -16,18 +16,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from course_lib import devices, native
+from course_lib import clock, devices, native, recipes
 from course_lib.devices.cpu import compiled
-from course_lib.model import GPT, GPTConfig
-from course_lib.optim import AdamW
 
-CASES = {
-    "micro": (2, 40),
-    "small": (4, 15),
-    "12m": (8, 2),
-}  # preset: windows of one context in a batch, steps of a turn
+CASES = {"micro": 40, "small": 10, "12m": 2}  # preset: steps of a turn
 ROUNDS = 5
 BUSY = 2  # programs beside ours
 BAR = 1.3
@@ -48,8 +40,9 @@ def run(json_path: str | os.PathLike | None = None) -> list[dict[str, Any]]:
     print(f"ms for a training step; in turn, medians; load {os.getloadavg()[0]:.1f} before")
     print(f"{'':8}{'beside':>12}{'chosen':>10}{'1 thread':>10}{f'{most} threads':>11}{'ratio':>8}{'at most':>9}")
     rows = []
-    for preset, (batch, steps) in CASES.items():
-        step, choice = training_step(preset, batch), native.Choice(native.candidates())
+    for preset, steps in CASES.items():
+        step = clock.rehearsal(recipes.settings(preset), "cpu").step
+        choice = native.Choice(native.candidates())
         for busy in (0, BUSY):
             with busy_programs(busy):
                 row = {"preset": preset, "busy": busy} | measure(step, choice, most, steps)
@@ -62,22 +55,7 @@ def run(json_path: str | os.PathLike | None = None) -> list[dict[str, Any]]:
     return rows
 
 
-def training_step(preset: str, batch: int) -> Callable[[], None]:
-    """One step of a preset on the cpu device."""
-    config = GPTConfig.preset(preset)
-    model = GPT(config, seed=0)
-    optimiser = AdamW(model.named_parameters())
-    tokens = np.random.default_rng(0).integers(0, config.vocab_size, (2, batch, config.context))
-
-    def step() -> None:
-        optimiser.zero_grad()
-        model.loss(*tokens).backward()
-        optimiser.step(3e-4)
-
-    return step
-
-
-def measure(step: Callable[[], None], choice: native.Choice, most: int, steps: int) -> dict[str, float]:
+def measure(step: Callable[[], Any], choice: native.Choice, most: int, steps: int) -> dict[str, float]:
     """Milliseconds of a step with the threads that `choice` chooses, with one, with `most`; ratio: the first to the best."""
     ways = {"chosen": choice, "one": native.Choice([1]), "most": native.Choice([most])}
     times: dict[str, list[float]] = {way: [] for way in ways}
@@ -91,8 +69,8 @@ def measure(step: Callable[[], None], choice: native.Choice, most: int, steps: i
     return found | {"ratio": found["chosen"] / min(found["one"], found["most"])}
 
 
-def _timed(step: Callable[[], None], choice: native.Choice) -> float:
-    compiled.loops.set_threads(choice.count)
+def _timed(step: Callable[[], Any], choice: native.Choice) -> float:
+    compiled.loops.set_threads(choice.count)  # at its end a step of a run may set another number, for the next
     began = time.perf_counter()
     step()
     seconds = time.perf_counter() - began

@@ -10,7 +10,7 @@ from course_lib.model import GPTConfig
 
 
 class TorchModel(torch.nn.Module):
-    """idx, targets (B, T) -> the mean loss, a number. Targets of -1 do not count."""
+    """idx, targets (B, T) -> the mean loss, a number; with reduction "none" that of each (B T). Targets of -1 do not count."""
 
     def __init__(self, config: GPTConfig, state: Mapping[str, np.ndarray], dtype: torch.dtype = torch.float32):
         super().__init__()
@@ -58,7 +58,7 @@ class TorchModel(torch.nn.Module):
         gate, up = x.chunk(2, -1)
         return F.silu(gate) * up
 
-    def forward(self, idx, targets):
+    def forward(self, idx, targets, reduction: str = "mean"):
         config = self.config
         B, T = idx.shape
         heads = [config.heads, config.kv_heads, config.kv_heads]
@@ -77,4 +77,4 @@ class TorchModel(torch.nn.Module):
             up = self.linear(self.norm(x, block + "norm2"), block + "mlp/up")
             x = x + self.linear(self.activation(up), block + "mlp/down")
         logits = F.linear(self.norm(x, "norm"), self.weights["tokens/weight"], self.weights.get("head_bias"))
-        return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-1)
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-1, reduction=reduction)

@@ -99,9 +99,8 @@ def _be_a_rank(preset: str | None, processes: int | None, shard: str | None, min
     from course_lib.parallel import job
 
     with job.rank(processes):
-        if mine:
-            _answers(settings["device"])
-        job.train(preset, shard, settings)
+        answers = _answers(settings["device"]) if mine else None
+        job.train(preset, shard, settings, answers)
 
 
 def sample(

@@ -154,7 +154,7 @@ def _in_order(answer: Callable) -> Callable:
 def _watched(swap: Swap, function: Any, ours: Any) -> Any:
     """A function that counts and times its calls, and gives way to ours for good if it raises what ours does not."""
     if isinstance(function, type):
-        return _watched_class(swap, function)
+        return _watched_class(swap, function, ours)
     watch = swap.stopwatch
 
     @functools.wraps(function)
@@ -180,12 +180,31 @@ def _watched(swap: Swap, function: Any, ours: Any) -> Any:
     return watched
 
 
-def _watched_class(swap: Swap, cls: type) -> type:
-    """A class whose methods are counted and timed."""
+def _watched_class(swap: Swap, cls: type, ours: type) -> type:
+    """A class whose methods are counted and timed; where one raises, that of ours takes over, on the same attributes."""
     own = {name: value for name, value in vars(cls).items() if inspect.isfunction(value)}
     kept = {name: value for name, value in own.items() if not name.startswith("__") or name in ("__init__", "__call__")}
-    methods = {name: _watched(swap, method, method) for name, method in kept.items()}
+    methods = {name: _watched(swap, method, _taking_over(swap, name, method, ours)) for name, method in kept.items()}
     return type(cls.__name__, (cls,), {**methods, "__doc__": cls.__doc__, "__module__": cls.__module__})
+
+
+def _taking_over(swap: Swap, name: str, method: Callable, ours: type) -> Callable:
+    """Our method of that name, for an object that the learner's class made; `method` where ours has none or it is ours."""
+    our = getattr(ours, name, method)
+
+    def take_over(self, *args, **kwargs):
+        try:
+            return our(self, *args, **kwargs)
+        except AttributeError as error:
+            if error.obj is not self:
+                raise
+            raise RuntimeError(
+                f"{swap.exercise.name}: {swap.why or f'yours raised {error.__context__!r}'}, and ours cannot take over, because "
+                f"the object has no {error.name!r}. Fix your answer, or leave it out: "
+                f'course.use_my_answers(without=["{swap.exercise.name}"]).'
+            ) from error
+
+    return method if our is method else take_over
 
 
 def _measure(swaps: Swaps, settings: recipes.Settings, device: str, rounds: int) -> None:

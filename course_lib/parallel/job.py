@@ -29,11 +29,13 @@ def rank(processes: int | None) -> Iterator[None]:
         fail(error)
 
 
-def train(preset: str | None, shard: str | None, settings: dict) -> None:
-    """What each rank of `course train` does."""
+def train(preset: str | None, shard: str | None, settings: dict, answers: object = None) -> None:
+    """What each rank of `course train` does. answers: what is told of the learner's that are in place, if any are."""
     launch.share_cores(cores(), launch.local_rank()[1])
     device, _ = training.choose_device(settings["device"])
     communicator = parallel.world(device)
+    if answers is not None and communicator.rank == 0:
+        print(f"{answers}\nCalls and times of your answers will be those on rank 0.", flush=True)
     parallel.train(preset, communicator=ring.chosen(communicator), shard=shard, **settings)
     communicator.finish()
 

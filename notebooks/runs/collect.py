@@ -35,7 +35,7 @@ def collect(run: Path, to: Path, machine: str, count: int) -> None:
     about = {
         "preset": settings.preset,
         "parameters": model.parameter_count(),
-        "planned_steps": settings.steps,
+        "settings": settings.to_dict(),
         "tokens_per_step": settings.batch * settings.accumulate * config.context,
         "floor": corpus.validation.head(settings.validation_rows).floor,
         "bigram": data.bigram_loss(corpus),

@@ -137,6 +137,47 @@ def test_an_answer_that_raises_gives_way_to_ours_and_it_is_said():
     assert swaps.yours == 0 and "yours raised RuntimeError: tired" in str(swaps)
 
 
+LINEAR = """class Linear(Module):
+    def __init__(self, inputs, outputs, bias=True, std=0.02, rng=None, device="cpu", dtype="float32"):
+        if inputs > LARGEST:
+            raise MemoryError("too many")
+        rng = rng or np.random.default_rng()
+        self.weight = parameter(rng.normal(0.0, std, (outputs, inputs)), device, dtype)
+        if bias:  # else there is no such attribute, where ours has None
+            self.bias = parameter(np.zeros(outputs), device, dtype)
+
+    def forward(self, x):
+        if x.shape[-2] > 10:
+            raise ValueError("too long")
+        return functional.linear(x, self.weight, getattr(self, "bias", None))
+"""
+
+
+def loss_of_20_tokens(bias: bool = True) -> float:
+    from course_lib.model import GPT
+
+    config = GPTConfig(layers=1, heads=2, channels=32, context=24, vocab_size=270, bias=bias)
+    idx = np.arange(20, dtype=np.int32)[None]
+    return GPT(config, seed=0).loss(idx, idx).item()
+
+
+@pytest.mark.parametrize(("largest", "why"), [(999, "ValueError: too long"), (50, "MemoryError: too many")])
+def test_a_class_that_raises_gives_way_to_our_methods_and_its_objects_go_on(largest, why):
+    ours = loss_of_20_tokens()
+    passed("linear_layer", LINEAR.replace("LARGEST", str(largest)))
+    swaps = swapping.use(steps=0)
+    assert loss_of_20_tokens() == ours
+    assert swaps.yours == 0 and swaps.swapped[0].why == f"yours raised {why}"
+    assert loss_of_20_tokens() == ours
+
+
+def test_a_class_whose_objects_ours_cannot_take_over_ends_with_a_sentence():
+    passed("linear_layer", LINEAR.replace("LARGEST", "999"))
+    swapping.use(steps=0)
+    with pytest.raises(RuntimeError, match=r"linear_layer: yours raised ValueError\('too long'\), .* no 'bias'"):
+        loss_of_20_tokens(bias=False)
+
+
 def test_a_mistake_of_the_caller_is_not_held_against_the_answer():
     passed("repeated_axes", "def repeated_axes(shape, to):\n    return shape + None")
     swaps = swapping.use(steps=0)
