@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 
 from course_lib import checkpoint, data, devices, metrics, native, nn, optim, whose
-from course_lib.devices.cpu import compiled
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
 from course_lib.run_folder import BEST, LAST
@@ -185,7 +184,7 @@ class Run:
             "settings": self.settings.to_dict(),
             "config": self.model.config.to_dict(),
             "whose": self.tally.record(self.done),
-            "products": products(self.model.device),
+            "products": devices.products_by(self.model.device),
             **self.origin,
         }
 
@@ -219,13 +218,6 @@ class Run:
 def fingerprint(corpus: data.Corpus) -> dict:
     """Tells whether two runs read the same tokens by the same tokenizer."""
     return {"tokenizer": corpus.tokenizer.checksum, "tokens": zlib.crc32(corpus.train.tokens)}
-
-
-def products(device: str) -> str:
-    """What multiplies matrices on a device, and with it the last bits: those of NumPy's BLAS depend on its number of threads."""
-    if device == "reference" or (device == "cpu" and not hasattr(compiled.loops, "gemm")):
-        return f"NumPy with OPENBLAS_NUM_THREADS={native.threads()}"
-    return f"kernels of the device {device}" if device != "cpu" else "compiled loops"
 
 
 def load(source: str | Path, device: str = "cpu") -> tuple[GPT, Tokenizer, dict]:

@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from course_lib import checkpoint, clock, data, metrics, nvidia, progress, recipes, whose
-from course_lib.devices import available_devices
+from course_lib.devices import available_devices, products_by
 from course_lib.devices.cpu import memory
 from course_lib.devices.gpu import card
 from course_lib.devices.webgpu import adapter
 from course_lib.generation import generate
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
-from course_lib.run import Diverged, Run, fingerprint, products
+from course_lib.run import Diverged, Run, fingerprint
 from course_lib.run_folder import BEST, LAST, RunFolder
 
 
@@ -258,7 +258,7 @@ def _header(run: Run, device: str, why: str, folder: RunFolder | None) -> list[s
 
 def _other_products(saved: checkpoint.Checkpoint | None, device: str) -> list[str]:
     """For the header of a run that will not end with the bits of one that was never stopped."""
-    now = products(device)
+    now = products_by(device)
     before = now if saved is None else saved.facts.get("products", now)
     return [] if before == now else [f"products: by {before} until here, by {now} from here on; the last bits differ"]
 

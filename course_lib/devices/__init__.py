@@ -106,6 +106,12 @@ def computing(name: str, kind: str, copies=None, backward: bool = False) -> Abst
     return nullcontext() if own is None else own(kind, copies, backward)
 
 
+def products_by(name: str) -> str:
+    """What multiplies matrices on device `name`, in words, and with it the last bits."""
+    own = getattr(_module(name), "products_by", None)
+    return f"kernels of the device {name}" if own is None else own()
+
+
 def rounded_copies(name: str, weights: list):
     """Where device `name` keeps bfloat16 copies of weights (arrays) from one product to the next; None if it does not."""
     own = getattr(_module(name), "Copies", None)

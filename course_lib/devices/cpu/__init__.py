@@ -17,6 +17,7 @@ from collections.abc import Callable
 
 from course_lib import native
 
+from .. import reference
 from ..reference import dropout
 from ..reference import quantised as plain_quantised
 from . import (
@@ -45,3 +46,7 @@ def table() -> dict[str, Callable]:
     if compiler and compiled.load(compiler):
         ops |= {name: getattr(file, name) for file in COMPILED for name in file.__all__}
     return ops
+
+
+def products_by() -> str:
+    return "compiled loops" if hasattr(compiled.loops, "gemm") else reference.products_by()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from course_lib import native
+
 from . import (
     attention,
     dropout,
@@ -30,3 +32,8 @@ FILES = (
 def table() -> dict[str, Callable]:
     """Every op by its name."""
     return {name: getattr(file, name) for file in FILES for name in file.__all__}
+
+
+def products_by() -> str:
+    """NumPy's BLAS adds up in an order that depends on its number of threads, which is set before it is loaded."""
+    return f"NumPy with OPENBLAS_NUM_THREADS={native.threads()}"
