@@ -3,7 +3,8 @@
     found = read(text)                  or read(text, wgsl=True)
     found.tokens                        kind, text, offset and line of each; between two tokens there is only white space
     found.code                          the text with blanks for comments and for what strings hold: same length, same lines
-    found.closing(i)                    the offset of the bracket that closes the one at i
+    found.closing(i), found.opening(i)  the offset of the bracket that closes the one at i; of the one that it closes
+    found.outside(i, j)                 the tokens there that stand in no further brackets
     found.split(i, j)                   the spans between the commas there that stand in no further brackets
     found.functions                     name, parentheses and braces of each function with a body
 
@@ -16,9 +17,11 @@ sets, `Pair(int n) : first(n) {}`, which looks like a function.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from typing import NamedTuple
 
 COMMENT, STRING, CHAR, NAME, NUMBER, PUNCTUATION = "comment", "string", "char", "name", "number", "punctuation"
@@ -41,6 +44,7 @@ _WGSL = re.compile(
     re.DOTALL,
 )
 _NESTED = re.compile(r"/\*|\*/")
+_OFFSET = attrgetter("offset")
 _TAIL = re.compile(r"\s*(?:(?:const|noexcept|mutable)\b\s*)*(?:->[^;{}]*|:\s*[A-Za-z_][^;{}]*)?\{")
 
 
@@ -130,6 +134,22 @@ class Text:
         """The offset of the bracket that closes the one at `opening`; None if nothing closes it, or it is none."""
         return self.brackets.get(opening)
 
+    @cached_property
+    def _openings(self) -> dict[int | None, int]:
+        return {end: start for start, end in self.brackets.items()}
+
+    def opening(self, closing: int) -> int | None:
+        """The offset of the bracket that the one at `closing` closes; None if it closes nothing, or is none."""
+        return self._openings.get(closing)
+
+    def number(self, offset: int) -> int:
+        """How many words begin before an offset: the place in `words` of the one that begins there."""
+        return bisect_left(self.words, offset, key=_OFFSET)
+
+    def between(self, start: int, end: int) -> tuple[Token, ...]:
+        """The words of text[start:end]."""
+        return self.words[self.number(start) : self.number(end)]
+
     def enclosing(self, offset: int, bracket: str = "{") -> list[int]:
         """The offsets of the brackets that are open at an offset, the outermost first."""
         return [
@@ -138,18 +158,28 @@ class Text:
             if start < offset and (end is None or offset <= end) and self.text[start] == bracket
         ]
 
-    def split(self, start: int, end: int, angles: bool = False) -> list[tuple[int, int]]:
-        """The spans between the top-level commas of text[start:end]. angles: `<` and `>` are brackets, too."""
-        spans, depth, begin = [], 0, start
-        opening, closing = ("([{<", ")]}>") if angles else ("([{", ")]}")
-        for token in self.tokens:
-            if token.kind != PUNCTUATION or not start <= token.offset < end:
+    def outside(self, start: int, end: int, angles: bool = False) -> Iterator[Token]:
+        """The tokens of text[start:end] that stand in no brackets there, those brackets among them; no comments.
+
+        angles: `<` and `>` are brackets, too, but not behind a `=`, up to the next comma: there they compare.
+        """
+        first, last = (bisect_left(self.tokens, offset, key=_OFFSET) for offset in (start, end))
+        depth, closing, compared = 0, start, False
+        for token in self.tokens[first:last]:
+            if token.offset < closing or token.kind == COMMENT:
                 continue
-            depth += (token.text in opening) - (token.text in closing)
-            if token.text == "," and depth <= 0:
-                spans.append((begin, token.offset))
-                begin = token.end
-        return [*spans, (begin, end)]
+            closing = self.closing(token.offset) or closing
+            counts = angles and not compared
+            depth = max(depth - (counts and token.text == ">"), 0)
+            if depth == 0:
+                compared = token.text == "=" or (compared and token.text != ",")
+                yield token
+            depth += counts and token.text == "<"
+
+    def split(self, start: int, end: int, angles: bool = False, separator: str = ",") -> list[tuple[int, int]]:
+        """The spans between the commas of text[start:end], or other signs, that stand outside of brackets (`outside`)."""
+        signs = [token.offset for token in self.outside(start, end, angles) if token.text == separator]
+        return list(zip([start, *(sign + 1 for sign in signs)], [*signs, end], strict=True))
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:

@@ -50,6 +50,7 @@ def test_brackets_pair_with_their_own_kind_and_never_cross(text, wgsl):
     closed = [(start, end) for start, end in found.brackets.items() if end is not None]
     assert all(CLOSING[text[start]] == text[end] and start < end for start, end in closed)
     assert len({end for _, end in closed}) == len(closed)
+    assert all(found.opening(end) == start for start, end in closed)
     plain = {token.offset for token in found.tokens if not token.directive}
     own = [pair for pair in closed if pair[0] in plain]
     assert not any(a < c < b < d for a, b in own for c, d in own)
@@ -117,6 +118,7 @@ def test_unbalanced_brackets():
     assert found.closing(found.text.index("{")) is None
     assert found.enclosing(len(found.text)) == [found.text.index("{")]
     assert found.closing(0) is None
+    assert [found.opening(end) for end in (6, 8, 12)] == [None, 2, None]
 
 
 def test_split_at_the_top_level_only():
@@ -124,6 +126,17 @@ def test_split_at_the_top_level_only():
     parts = lambda **how: [text[i:j].strip() for i, j in read(text).split(2, len(text) - 1, **how)]  # noqa: E731
     assert parts() == ["a", "(b, c)", "d[1, 2]", "','", "T<int", "4> e"]
     assert parts(angles=True) == ["a", "(b, c)", "d[1, 2]", "','", "T<int, 4> e"]
+    text = "f(T<int, 2> a = 1 << 3, p->b, T<int, (N < 4)> c /* , */)"
+    assert parts(angles=True) == ["T<int, 2> a = 1 << 3", "p->b", "T<int, (N < 4)> c /* , */"]
+    text = "f('a: b' : c ? (d : e) :: g)"
+    assert parts(separator=":") == ["'a: b'", "c ? (d : e)", "", "g"]
+
+
+def test_what_stands_outside_of_brackets_and_the_words_between():
+    found = read("a[b] /* c */ = {d, (e)}, f) g")
+    assert "".join(token.text for token in found.outside(0, len(found.text))) == "a[]={},f)g"
+    assert "".join(word.text for word in found.between(2, 18)) == "b]={d,"
+    assert [found.words[found.number(offset)].text for offset in (0, 1, 5)] == ["a", "[", "="]
 
 
 def test_functions_of_both_languages():

@@ -267,6 +267,43 @@ def test_comments_and_names_of_the_function_are_no_accesses():
     assert accesses("let q = point.x[0];") == []
 
 
+COMMENTED = """// @compute @workgroup_size(32) fn go was too small; a: array<i32> was wrong
+struct Args {
+    n: u32,
+    // m: u32,
+}
+/* struct Args { k: u32, } */
+@group(0) @binding(0)
+var<uniform> args: Args;
+@group(0) @binding(1) var<storage> a: array<f32>;
+@group(0) @binding(2) var<storage,read_write> y : array<f32>;
+// @group(0) @binding(3) var<storage, read_write> a: array<i32>;
+// @group(0) @binding(4) var<storage, read> old: array<i32>;
+"""
+
+
+def test_what_stands_in_a_comment_is_not_declared():
+    shader = Shader(COMMENTED + KERNEL.replace("BODY", "y[i] = a[i] * f32(args.n);"), "go")
+    assert shader.source.buffers == {"a": (1, False), "y": (2, True)}
+    assert shader.source.structs == {frozenset({"n"}): (0, [("n", "u32")])}
+    assert shader.workgroup_size() == (64, 1, 1)
+    found = scan.scan(shader.source.text).variables
+    assert [(one.name, one.kind, one.writable) for one in found.values()] == [("a", "f32", False), ("y", "f32", True)]
+
+
+@here
+def test_an_array_is_compared_with_its_declaration_and_no_comment():
+    shader, a, y = (
+        Shader(COMMENTED + KERNEL.replace("BODY", "y[i] = a[i] * f32(args.n);"), "go"),
+        np.ones(64, F),
+        np.ones(64, F),
+    )
+    shader(1, a=a, y=y, n=3)
+    assert (y == 3).all()
+    with pytest.raises(ShaderError, match="`a` is declared as an array of f32, but was given int32"):
+        shader(1, a=a.astype(np.int32), y=y, n=3)
+
+
 def test_sizes_may_be_constants():
     found = scan.scan(
         text("t[i][0] = 1.0;", "const A = 4u;\nconst B = A * 16 / 2;\nvar<workgroup> t: array<array<f32, A>, B>;")

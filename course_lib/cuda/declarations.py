@@ -143,12 +143,13 @@ def _device_variables(text: lexer.Text) -> tuple[Variable, ...]:
         if None in scopes or head & _NOT_VARIABLES:
             continue
         spaces = [name for names in scopes for name in names or ()]
-        for name in _declared(words[first:]):
+        for name in _declared(text, words[first].offset):
             full = "::".join([*spaces, name])
             found.setdefault(full, Variable(full, "__constant__" in head))
     return tuple(found.values())
 
 
+_ATTRIBUTES = {"alignas", "__align__", "__attribute__"}
 _NOT_VARIABLES = {"template", "extern", "using", "typedef", "struct", "class", "union", "enum", "operator"}
 
 
@@ -158,27 +159,22 @@ def without_attributes(text: lexer.Text) -> list[lexer.Token]:
     for number, word in enumerate(text.words):
         if word.offset < end:
             continue
-        if word.text in ("alignas", "__align__", "__attribute__") and number + 1 < len(text.words):
+        if word.text in _ATTRIBUTES and number + 1 < len(text.words):
             end = (text.closing(text.words[number + 1].offset) or word.offset) + 1
         else:
             words.append(word)
     return words
 
 
-def _declared(words: list[lexer.Token]) -> list[str]:
+def _declared(text: lexer.Text, start: int) -> list[str]:
     """The names that the declaration beginning there declares: `a` and `b` of `float a[4] = {1, 2}, b;`."""
-    names, depth, given = [""], 0, False
-    for word in words:
-        angles = not given  # behind the = they compare
-        depth += (word.text in "([{" or (angles and word.text == "<")) - (
-            word.text in ")]}" or (angles and word.text == ">")
-        )
-        if depth == 0 and word.text == ";":
+    names, given = [""], False
+    for token in text.outside(start, len(text.text), angles=True):
+        if token.text == ";":
             break
-        if depth == 0 and word.text == ",":
+        if token.text == ",":
             names.append("")
-            given = False
-        given = given or word.text == "="
-        if depth == 0 and not given and word.kind == lexer.NAME:
-            names[-1] = word.text
+        given = token.text == "=" or (given and token.text != ",")
+        if not given and token.kind == lexer.NAME and token.text not in _ATTRIBUTES and not token.directive:
+            names[-1] = token.text
     return [name for name in names if name]

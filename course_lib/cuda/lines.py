@@ -29,7 +29,7 @@ _known: dict[Path, dict[int, tuple[Place, ...]]] = {}
 
 
 def find(library: Path, offsets: Iterable[int]) -> dict[int, Place]:
-    """(file, line) in the learner's text for each offset into the library; missing where nobody knows.
+    """(file, line) in the learner's text for each offset into the library; missing where the tool knows none.
 
     A line that was inlined is the innermost one that is not the simulator's own.
     """

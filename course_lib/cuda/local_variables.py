@@ -32,10 +32,11 @@ class Variable(NamedTuple):
 def declared(text: Source) -> tuple[Variable, ...]:
     """The variables that a text declares without a value, those of functions and at file scope; no members."""
     found, statement, members = [], [], []
-    for word in without_attributes(lexer.read(text.text)):
+    read = lexer.read(text.text)
+    for word in without_attributes(read):
         if word.text in ("{", "}", ";"):
             if word.text == ";" and not (members and members[-1]):
-                found += _without_value(statement)
+                found += _without_value(read, statement)
             if word.text == "{":
                 words = [before.text for before in statement]
                 members.append(bool(_STRUCTURES.intersection(words)) and "(" not in words)
@@ -47,7 +48,7 @@ def declared(text: Source) -> tuple[Variable, ...]:
     return tuple(found)
 
 
-def _without_value(statement: list[lexer.Token]) -> list[Variable]:
+def _without_value(read: lexer.Text, statement: list[lexer.Token]) -> list[Variable]:
     """The variables of `float sum, a[4], b = 1`, a statement without its semicolon, that are given nothing there."""
     at, depth, kind = 0, 0, []
     while at + 1 < len(statement):  # a type, up to the last name that stands directly before another
@@ -65,29 +66,18 @@ def _without_value(statement: list[lexer.Token]) -> list[Variable]:
         return []
     if _NO_TYPE.intersection(kind):
         return []
-    parts, depth = [[]], 0
-    for word in statement[at:]:
-        depth += (word.text in "([{") - (word.text in ")]}")
-        if word.text == "," and depth == 0:
-            parts.append([])
-        else:
-            parts[-1].append(word)
+    spans = read.split(statement[at].offset, statement[-1].end)
+    parts = ([word for word in statement[at:] if start <= word.offset < end] for start, end in spans)
     type_ = re.sub(r" ?(::|[<>]) ?", r"\1", " ".join(kind).replace(": :", "::"))
     return [
         Variable(part[0].text, part[0].line, type_, len(part) > 1, part[-1].end)
         for part in parts
-        if part and part[0].kind == lexer.NAME and (len(part) == 1 or _only_lengths(part[1:]))
+        if part
+        and part[0].kind == lexer.NAME
+        and all(
+            token.text in ("[", "]") for token in read.outside(part[0].end, part[-1].end)
+        )  # lengths, and nothing else
     ]
-
-
-def _only_lengths(words: list[lexer.Token]) -> bool:
-    """Whether these are `[4][N + 1]`, and nothing else."""
-    depth = 0
-    for word in words:
-        depth += (word.text == "[") - (word.text == "]")
-        if depth == 0 and word.text != "]":
-            return False
-    return depth == 0
 
 
 @cache

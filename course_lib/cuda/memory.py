@@ -20,7 +20,7 @@ UNINITIALISED, ZEROED, FOR_CALLER = 0, 1, 2
 
 
 def empty(shape: int | tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
-    """An array in guarded device memory whose values nobody has written yet. (CuPy's default is float64.)"""
+    """An array in guarded device memory whose values are not yet written. (CuPy's default is float64.)"""
     return _allocate(shape, dtype, UNINITIALISED)
 
 

@@ -214,16 +214,12 @@ class Report:
         return under_the_roof(flops, self.bytes_moved, peak_bandwidth, peak_flops)
 
     def __str__(self) -> str:
-        size = f"grid {_size(self.grid)}, block {_size(self.block)}"
-        if self.ok:
-            parts = [f"{self.kernel} ({size}): nothing wrong was found."]
-        else:
-            many = f"{len(self.issues)} issues" if len(self.issues) > 1 else "1 issue"
-            parts = [f"{self.kernel} ({size}): {many}.", *map(str, self.issues)]
-        if self.lines:
-            parts.append(_table(self.lines))
-        parts += [f"Not checked: {what}" for what in self.not_checked]
-        return "\n".join(parts)
+        many = f"{len(self.issues)} issues" if len(self.issues) > 1 else "1 issue"
+        head = f"{self.kernel} (grid {_size(self.grid)}, block {_size(self.block)})"
+        rows = [(f"{x.file}:{x.line}", x.space, x.op, f"{x.requests:,}",
+                 f"{x.sectors_per_request:.4g}" if x.space == "global" else "-", f"{x.wavefronts_per_request:.4g}",
+                 f"{x.active_lanes:.3g}", f"{x.bytes_moved:,}", x.remark) for x in self.lines]  # fmt: skip
+        return written(self, f"{head}: {'nothing wrong was found' if self.ok else many}.", ("line", *COLUMNS, ""), rows)
 
     __repr__ = __str__
 
@@ -238,13 +234,11 @@ def _size(extent: tuple[int, int, int]) -> str:
     return " x ".join(map(str, used))
 
 
-def _table(lines: list[Line]) -> str:
-    rows = [("line", *COLUMNS, "")]
-    for x in lines:
-        rows.append((f"{x.file}:{x.line}", x.space, x.op, f"{x.requests:,}",
-                     f"{x.sectors_per_request:.4g}" if x.space == "global" else "-", f"{x.wavefronts_per_request:.4g}",
-                     f"{x.active_lanes:.3g}", f"{x.bytes_moved:,}", x.remark))  # fmt: skip
-    widths = [max(len(row[i]) for row in rows) for i in range(9)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+def written(report: Any, head: str, columns: tuple[str, ...], rows: list[tuple[str, ...]], right: int = 0) -> str:
+    """A report, of WGSL, too, as text. rows: of its table, one for each of its lines; the last `right` columns are set right."""
+    rows = [columns, *rows] if rows else []
+    sides = "<" * (len(columns) - right) + ">" * right
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = ([f"{cell:{side}{n}}" for cell, side, n in zip(row, sides, widths, strict=True)] for row in rows)
+    table = ["  ".join(cells).rstrip() for cells in padded]
+    return "\n".join([head, *map(str, report.issues), *table, *(f"Not checked: {what}" for what in report.not_checked)])

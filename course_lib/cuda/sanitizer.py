@@ -205,7 +205,7 @@ def collect(
             message += f"; the other is at line {other_line}"
         own = kernel.source.name
         if file != own and fault.pc and (at := [n for name, n in called.get(fault.pc - 1 - base, ()) if name == own]):
-            message += f" (in {file}, line {line}, which this line calls)"  # a header's: its line alone helps nobody
+            message += f" (in {file}, line {line}, which this line calls)"  # a header's: its line alone is no help
             file, line = own, at[0]
         issues.append(
             Issue(

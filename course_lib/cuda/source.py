@@ -203,7 +203,7 @@ def word_on_waiting(source: Source) -> str:
         return ""
     return (
         "If a thread waits there for another, let it poll with an atomic, atomicAdd(p, 0): threads take turns at atomics and "
-        "barriers here, and plain reads let nobody else go on"
+        "barriers here, and plain reads let no other thread go on"
     )
 
 

@@ -4,7 +4,7 @@ A sum that was never set to zero comes out right by luck, and no hook sees why, 
 build fills such variables with a pattern, if the compiler can. Where it has warned of a variable, or where results show the
 pattern, or where the text looks like it (local_variables.py), the launch is run once more with all such variables set to
 zero, and then with one at a time; and a single number is tried with a large value, too. If that changes what comes out, the
-result depends on a value that nobody has given, and only then is it told: the first of them, or all if trying takes too long.
+result depends on a value that was never set, and only then is it told: the first of them, or all if trying takes too long.
 
 Not found: a variable whose pattern happens to lead to the same result as these values.
 """
@@ -85,7 +85,7 @@ def find(
     found = guilty(own) or guilty(others)
     # Other faults may bring the pattern along: what lies beyond an array, or was never written. A race does not.
     if not found and {issue.kind for issue in report.issues} <= {"race"} and _shows_pattern(before, after):
-        padded = declarations.padded_types(kernel.source)  # a copy of theirs holds bytes that nobody sets
+        padded = declarations.padded_types(kernel.source)  # a copy of theirs holds bytes that are never set
         own, others = _nearest(kernel, [v for v in declared(kernel.source) if v.type.split()[-1] not in padded])
         found = guilty(own) or guilty(others)
     if not found:
@@ -151,7 +151,7 @@ def _shows_pattern(before: Sequence[Any], after: Sequence[Any]) -> bool:
 
 
 def _kinds(report: Report) -> set[str]:
-    """What is wrong. (Copies of arrays count as written: reads of what nobody has written are seen in the first run only.)"""
+    """What is wrong. (Copies of arrays count as written: reads of what was never written are seen in the first run only.)"""
     return {issue.kind for issue in report.issues} - {"uninitialised-read"}
 
 

@@ -64,7 +64,7 @@ def keep_vector_accesses(text: str) -> str:
 
 
 def _root(what: str, operands: str, roots: dict) -> str | None:
-    """Where an address points that is made from others: LOCAL, DECLARED, or None if nobody knows."""
+    """Where an address points that is made from others: LOCAL, DECLARED, or None if that is not known."""
     if what == "alloca":
         return LOCAL
     if what == "call":  # how a thread_local variable, __shared__ here, may be reached

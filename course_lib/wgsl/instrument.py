@@ -152,7 +152,7 @@ def _entry(shader: Shader, found: scanning.Scan) -> list[tuple[int, str]]:
     """Edits by which the entry point tells the helpers who it is."""
     function = found.functions[shader.name]
     (opening, parameters), brace = function.parameters, function.body[0]
-    head = lexer.read(shader.source.text, wgsl=True).code[opening:parameters]
+    head = shader.source.code[opening:parameters]
     names, added = {}, []
     for builtin, kind in BUILTINS.items():
         at = head.find(f"@builtin({builtin})")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from course_lib.cuda.report import Issue
+from course_lib.cuda.report import Issue, written
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,7 @@ class Report:
 
     def __str__(self) -> str:
         found = f"{len(self.issues)} issues" if self.issues else "nothing is wrong that can be seen"
-        parts = [f"{self.name}: {found}."]
-        parts += map(str, self.issues)
-        if self.lines:
-            rows = [("line", "memory", "", "elements", "bytes")]
-            rows += [(str(n.line), n.space, n.op, f"{n.elements:,}", f"{n.bytes:,}") for n in self.lines]
-            widths = [max(len(row[i]) for row in rows) for i in range(5)]
-            parts += ["  ".join(c.rjust(w) if i > 2 else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
-                      for row in rows]  # fmt: skip
-        parts += [f"Not checked: {what}" for what in self.not_checked]
-        return "\n".join(parts)
+        rows = [(str(n.line), n.space, n.op, f"{n.elements:,}", f"{n.bytes:,}") for n in self.lines]
+        return written(self, f"{self.name}: {found}.", ("line", "memory", "", "elements", "bytes"), rows, right=2)
 
     __repr__ = __str__

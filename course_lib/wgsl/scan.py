@@ -11,14 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from course_lib import lexer
+from course_lib.devices.webgpu.source import STORAGE
 
 READ, WRITE, BOTH, PART = "read", "write", "both", "part"  # PART: a component of a vector is written
 NAME = re.compile(r"\b[A-Za-z_]\w*")
-STORAGE = re.compile(
-    r"@group\(0\)\s*@binding\((\d+)\)\s*var<storage(?:,\s*(read|read_write))?>\s*(\w+)\s*:\s*array<([^;]*)>\s*;"
-)
 WORKGROUP = re.compile(r"\bvar<workgroup>\s*(\w+)\s*:\s*([^;]*);")
-FUNCTION = re.compile(r"\bfn\s+(\w+)\s*\(")
 CONSTANT = re.compile(r"\bconst\s+(\w+)\s*(?::\s*\w+\s*)?=\s*([^;]*);")
 
 
@@ -125,7 +122,8 @@ def scan(text: str) -> Scan:
 def _variables(code: str) -> dict[str, Variable]:
     found, known = {}, numbers(code)
     for _, access, name, kind in STORAGE.findall(code):
-        found[name] = Variable(name, "storage", kind.strip(), [None], access == "read_write")
+        if array := re.fullmatch(r"array<(.*)>", kind, re.S):
+            found[name] = Variable(name, "storage", array[1].strip(), [None], access == "read_write")
     for at in WORKGROUP.finditer(code):
         name, kind, sizes = at[1], at[2].strip(), []
         single = None if kind.startswith("array") else at.span(2)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib import lexer, paths
+from course_lib import paths
 from course_lib.devices.webgpu import adapter, launching, source, storage
 from course_lib.wgsl import scan
 from course_lib.wgsl.errors import NoAdapterError, ShaderError, explained
@@ -93,8 +93,8 @@ class Shader(launching.Kernel):
 
     def workgroup_size(self) -> tuple[int, int, int]:
         """How many threads a workgroup has along x, y and z."""
-        head = re.search(rf"@workgroup_size\(([^)]*)\)[^;{{}}]*?\bfn\s+{self.name}\b", self.source.text)
-        known = scan.numbers(lexer.read(self.source.text, wgsl=True).code)
+        head = re.search(rf"@workgroup_size\(([^)]*)\)[^;{{}}]*?\bfn\s+{self.name}\b", self.source.code)
+        known = scan.numbers(self.source.code)
         sizes = [scan.evaluated(size, known) or 1 for size in head[1].split(",") if size.strip()] if head else []
         return (*sizes, 1, 1, 1)[:3]
 
@@ -154,6 +154,7 @@ def _check_array(text: source.Source, name: str, array: Any) -> None:
         raise ShaderError(f"`{name}` must be an array of {' or '.join(TYPES)}, but is {array.dtype}: astype makes one.")
     if not array.flags.c_contiguous:
         raise ShaderError(f"The numbers of `{name}` do not lie in a row, as after `.T`: np.ascontiguousarray helps.")
-    kind = re.search(rf"\b{name}: array<(\w+)", text.text)
+    kinds = {declared: kind for _, _, declared, kind in source.STORAGE.findall(text.code)}
+    kind = re.match(r"array<\s*(\w+)\s*[,>]", kinds[name])
     if kind and kind[1] in TYPES.values() and kind[1] != TYPES[array.dtype.name]:
         raise ShaderError(f"`{name}` is declared as an array of {kind[1]}, but was given {array.dtype}.")

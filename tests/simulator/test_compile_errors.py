@@ -54,7 +54,7 @@ MISTAKES = {
         6,
         "Pack<float, 4>",
     ),
-    "a point behind a type": (
+    "a dot behind a type": (
         "struct Add { static float of(float a) { return a; } };\n    y[0] = Add.of(1.0f);",
         3,
         "Add::...",
@@ -139,7 +139,7 @@ MISTAKES = {
     "one parenthesis too many": ("y[0] = (x[0] + 1.0f));", 2, "never opened"),
     "a word of C++ as a name": ("float new = 1.0f;\n    y[0] = new;", 2, "new is a word of C++"),
     "a product without *": ("y[0] = 2x[0];", 2, "A product has a *"),
-    "a decimal comma": ("float a = 1,5;\n    y[0] = a;", 2, "A number has a point"),
+    "a decimal comma": ("float a = 1,5;\n    y[0] = a;", 2, "A number has a decimal point"),
     "base eight": ("int a = 08;\n    y[a] = 1.0f;", 2, "leave the 0 away"),
     "an index that is a float": ("float i = 0.0f;\n    y[i] = 1.0f;", 3, "whole number"),
     "quotes of a web page": ("printf(“hello”);", 2, 'left double quotation mark, U+201C), where C++ has "'),
@@ -179,7 +179,7 @@ MISTAKES = {
     ),
     "an element of float4": ("float4 a = make_float4(1, 2, 3, 4);\n    y[0] = a[0];", 3, "members have names"),
     "a float for float4": ("float4 a = x[0];\n    y[0] = a.x;", 2, "make_float4"),
-    "a point behind a pointer": ("const float4* a = (const float4*)x;\n    y[0] = a.x;", 3, "a[i].x"),
+    "a dot behind a pointer": ("const float4* a = (const float4*)x;\n    y[0] = a.x;", 3, "a[i].x"),
     "a cast that drops const": ("float4* a = reinterpret_cast<float4*>(x);\n    y[0] = a[0].x;", 2, "const must stay"),
     "a cast without its pointer": (
         "float4 a = *reinterpret_cast<const float4>(x);\n    y[0] = a.x;",

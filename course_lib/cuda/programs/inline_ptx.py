@@ -15,7 +15,6 @@ from course_lib.cuda.programs import ptx_instructions as instructions
 
 _WORDS = ("asm", "__asm__", "__asm")
 _LOOKS = re.compile(r"[a-z]\w*(?:\.[\w:]+)+$|(?:trap|exit|ret|membar|activemask)$")
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"'}
 
 
@@ -32,8 +31,7 @@ def rewrite(text: str) -> str:
             at += 1
         if at >= len(words) or words[at].text != "(" or (end := found.closing(words[at].offset)) is None:
             continue
-        inside = [token for token in found.tokens if words[at].offset < token.offset < end]
-        translated = _statement(text, inside, end)
+        translated = _statement(found, words[at].offset + 1, end)
         if translated is None:
             continue
         lines = "\n" * text.count("\n", word.offset, end)
@@ -42,21 +40,12 @@ def rewrite(text: str) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def _statement(text: str, tokens: list[lexer.Token], end: int) -> str | None:
+def _statement(found: lexer.Text, start: int, end: int) -> str | None:
     """C++ for what stands in the parentheses of an asm statement."""
-    sections: list[list[lexer.Token]] = [[]]
-    depth = 0
-    for token in tokens:
-        if token.kind == lexer.PUNCTUATION:
-            depth += (token.text in "([{") - (token.text in ")]}")
-        if token.text == ":" and depth == 0:
-            sections.append([])
-        else:
-            sections[-1].append(token)
-    template = "".join(_unquoted(token.text) for token in sections[0] if token.kind == lexer.STRING)
-    operands = [_operands(text, section) for section in sections[1:3]] + [[], []]
-    body = _COMMENT.sub(" ", template).replace("%%", "%")
-    parts = [part.strip() for part in _without_scopes(body).split(";") if part.strip()]
+    template, *sections = found.split(start, end, separator=":")
+    operands = [_operands(found, *section) for section in sections[:2]] + [[], []]
+    body = _without_scopes(lexer.read(_strings(found, *template))).replace("%%", "%")
+    parts = [part.strip() for part in body.split(";") if part.strip()]
     names = [instructions.split_predicate(part)[1].partition(" ")[0] for part in parts]
     if not all(_LOOKS.match(name) or name in instructions.KNOWN for name in names):
         return None
@@ -78,38 +67,28 @@ def _statement(text: str, tokens: list[lexer.Token], end: int) -> str | None:
     return "do { " + " ".join([*before, *code, *after]) + " } while (0)"
 
 
-def _without_scopes(body: str) -> str:
-    """The template without the braces of its scopes: those that stand where an instruction could begin."""
-    kept, depth, begins = [], 0, True
-    for sign in body:
-        if sign == "{" and begins:
-            continue
-        if sign == "}" and depth == 0:
-            begins = True
-            kept.append(";")
-            continue
-        depth += (sign in "{[") - (sign in "}]")
-        begins = sign == ";" or (begins and sign.isspace())
-        kept.append(sign)
+def _without_scopes(template: lexer.Text) -> str:
+    """The template without comments and the braces of its scopes: those that stand where an instruction could begin."""
+    kept = list(template.without_comments)
+    for before, word in zip((None, *template.words), template.words, strict=False):
+        if word.text == "{" and (before is None or before.text in ("{", "}", ";")):
+            kept[word.offset] = " "
+        elif word.text == "}" and ((start := template.opening(word.offset)) is None or kept[start] == " "):
+            kept[word.offset] = ";"
     return "".join(kept)
 
 
-def _operands(text: str, section: list[lexer.Token]) -> list[tuple[str, str]]:
+def _operands(found: lexer.Text, start: int, end: int) -> list[tuple[str, str]]:
     """(constraint, expression) of each operand of a section."""
-    found, depth, constraint, first = [], 0, "", 0
-    for token in section:
-        if token.kind == lexer.STRING and depth == 0:
-            constraint = _unquoted(token.text)
-        if token.kind != lexer.PUNCTUATION:
-            continue
-        if token.text in "([{":
-            depth += 1
-            first = token.offset if depth == 1 else first
-        elif token.text in ")]}":
-            depth -= 1
-            if depth == 0:
-                found.append((constraint, " ".join(text[first : token.end].split("\n"))))
-    return found
+    operands = []
+    for first, last in found.split(start, end):
+        if (opening := found.code.find("(", first, last)) >= 0:
+            operands.append((_strings(found, first, opening), found.text[opening:last].replace("\n", " ").strip()))
+    return operands
+
+
+def _strings(found: lexer.Text, start: int, end: int) -> str:
+    return "".join(_unquoted(word.text) for word in found.between(start, end) if word.kind == lexer.STRING)
 
 
 def _unquoted(literal: str) -> str:

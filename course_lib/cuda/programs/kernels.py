@@ -1,6 +1,6 @@
 """The kernels of a file that holds host code, too, or of a text with inline PTX: `Kernel("prog.cu", "name")` launches one.
 
-The text is compiled as a whole program is, its main among it, which nobody calls; behind it stand entry points as behind a text
+The text is compiled as a whole program is, with its main, which is never called; behind it stand entry points as behind a text
 of the course. Limit: the host code must compile, so a header that is not there is refused.
 """
 

@@ -18,7 +18,6 @@ from course_lib import lexer
 from course_lib.cuda.errors import CompileError
 
 _MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"', re.MULTILINE)
-_OPENING = {")": "(", "]": "[", ">": "<", "}": "{"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ def rewrite(text: str, parameters: Mapping[str, Sequence[str]], unchecked: str) 
     for number in range(len(words) - 2):
         if not _three(words, number, "<") or words[number].offset < done or _is(words, number - 1, "<"):
             continue
-        launch = _launch(text, words, number)
+        launch = _launch(found, number)
         names = ",".join(parameters.get(_plain(launch.kernel), ()))
         file, line = place(text, launch.open_[0])
         shown = json.dumps(launch.kernel)
@@ -100,17 +99,10 @@ def restore_variables(text: str) -> str:
 
 def _null_arguments(found: lexer.Text, after: int) -> list[lexer.Token]:
     """The arguments behind a launch that are NULL and no more: as values they would be integers."""
-    first = next(number for number, word in enumerate(found.words) if word.offset >= after)
-    opening = found.words[first].offset
-    nulls = []
-    for start, end in found.split(opening + 1, found.closing(opening) or opening):
-        words = []
-        while first < len(found.words) and found.words[first].offset < end:
-            words += [found.words[first]] if found.words[first].offset >= start else []
-            first += 1
-        if [word.text for word in words] == ["__null"]:
-            nulls.append(words[0])
-    return nulls
+    opening = found.words[found.number(after)].offset
+    spans = found.split(opening + 1, found.closing(opening) or opening + 1)
+    arguments = (found.between(*span) for span in spans)
+    return [words[0] for words in arguments if [word.text for word in words] == ["__null"]]
 
 
 def place(text: str, offset: int) -> tuple[str, int]:
@@ -136,22 +128,23 @@ def _three(words: Sequence[lexer.Token], number: int, sign: str) -> bool:
     return _is(words, number, 2 * sign) and number + 2 < len(words) and words[number + 2].text == sign
 
 
-def _launch(text: str, words: Sequence[lexer.Token], number: int) -> _Launch:
+def _launch(found: lexer.Text, number: int) -> _Launch:
+    words = found.words
+
     def refuse(sentence: str) -> CompileError:
-        file, line = place(text, words[number].offset)
+        file, line = place(found.text, words[number].offset)
         return CompileError(f"{file.rsplit('/', 1)[-1]}, line {line}: {sentence}", line=line)
 
-    first = _begin(words, number - 1)
+    first = _begin(found, number - 1)
     if first is None:
         raise refuse("what stands before <<< is no kernel.")
-    depth, at = 0, number + 3
+    at = number + 3
     apart = not _is(words, number, "<<<")  # then the >>> may be, too
-    while at < len(words) and not (depth == 0 and (_is(words, at, ">>>") or (apart and _three(words, at, ">")))):
-        if words[at].kind == lexer.PUNCTUATION:
-            depth += (words[at].text in "([{") - (words[at].text in ")]}")
-        if depth < 0 or (depth == 0 and words[at].text == ";"):
+    while at < len(words) and not (_is(words, at, ">>>") or (apart and _three(words, at, ">"))):
+        end = found.closing(words[at].offset) if words[at].text in lexer.CLOSING else words[at].offset
+        if end is None or words[at].text in (";", *lexer.OPENING):
             raise refuse("this <<< has no >>>.")
-        at += 1
+        at = found.number(end) + 1
     if at + 3 >= len(words) or words[at + 3].text != "(":
         raise refuse("behind >>> come the kernel's arguments in parentheses.")
     kernel = "".join(_spaced(words[first:number]))
@@ -167,16 +160,16 @@ def _spaced(words: Sequence[lexer.Token]) -> list[str]:
     return pieces
 
 
-def _begin(words: Sequence[lexer.Token], last: int) -> int | None:
+def _begin(found: lexer.Text, last: int) -> int | None:
     """Where the postfix expression begins that ends with the word `last`."""
-    at = last
+    words, at = found.words, last
     while at >= 0:
         word = words[at]
-        if word.text in _OPENING and word.kind == lexer.PUNCTUATION:
-            opening = _matching(words, at)
+        if word.text in (">", *lexer.OPENING):
+            opening = _matching(found, at)
             if opening is None:
                 return None
-            if word.text != ">" and not _continues(words, opening - 1):
+            if word.text != ">" and not _continues(found, opening - 1):
                 return opening
             at = opening - 1
             continue
@@ -196,32 +189,30 @@ def _begin(words: Sequence[lexer.Token], last: int) -> int | None:
     return None
 
 
-def _continues(words: Sequence[lexer.Token], last: int) -> bool:
+def _continues(found: lexer.Text, last: int) -> bool:
     """Whether an opening bracket behind the word `last` is an index or a call: not the ( behind `return` or `if (x)`."""
     if last < 0:
         return False
-    word = words[last]
+    word = found.words[last]
     if word.text == ")":
-        opening = _matching(words, last)
-        return opening is not None and not (opening and words[opening - 1].text in lexer.KEYWORDS)
+        opening = _matching(found, last)
+        return opening is not None and not (opening and found.words[opening - 1].text in lexer.KEYWORDS)
     return word.text in ("]", ">") or (word.kind == lexer.NAME and word.text not in lexer.KEYWORDS)
 
 
-def _matching(words: Sequence[lexer.Token], last: int) -> int | None:
+def _matching(found: lexer.Text, last: int) -> int | None:
     """The bracket that the closing one at `last` closes; > closes <, and what stands in other brackets is passed over."""
-    wanted = [_OPENING[words[last].text]]
-    for at in range(last - 1, -1, -1):
-        text = words[at].text
-        if words[at].kind != lexer.PUNCTUATION:
-            continue
-        if text == wanted[-1]:
-            wanted.pop()
-            if not wanted:
-                return at
-        elif text in ")]}" or (text == ">" and wanted[-1] == "<" and not _is(words, at - 1, "->")):
-            wanted.append(_OPENING[text])
-        elif text in ";{" and wanted == ["<"]:
+    words, angles, at = found.words, 0, last
+    while at >= 0:
+        word = words[at]
+        start = found.opening(word.offset) if word.text in lexer.OPENING else word.offset
+        if start is None or word.text in (";", *lexer.CLOSING):
             return None
+        angles += (word.text == ">" and not _is(words, at - 1, "->")) - (word.text == "<")
+        at = found.number(start)
+        if angles == 0:
+            return at
+        at -= 1
     return None
 
 

@@ -4,7 +4,8 @@
     constants                   T="f32" becomes `alias T = f32;`, TILE=16 becomes `const TILE = 16u;`, CAUSAL=True becomes
                                 `const CAUSAL = true;`, all in front of the first line, so that line numbers stay
 
-A kernel's arguments are what its file declares: storage buffers, and structs of numbers in uniform buffers.
+A kernel's arguments are what its file declares: storage buffers, and structs of numbers in uniform buffers. The patterns of
+declarations are for text without comments, as `Source.code` is.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from course_lib import lexer
 from course_lib.cuda.source import KERNELS
 
-BUFFER = re.compile(r"@group\(0\) @binding\((\d+)\) var<storage, (read|read_write)> (\w+)")
-UNIFORM = re.compile(r"@group\(0\) @binding\((\d+)\) var<uniform> (\w+): (\w+);")
-STRUCT = re.compile(r"struct (\w+) \{([^}]*)\}")
-FIELD = re.compile(r"(\w+): (array<vec4<[ui]32>, 2>|vec4<[ui]32>|[uif]32),")
+_BINDING = r"@group\(0\)\s*@binding\((\d+)\)\s*"
+STORAGE = re.compile(_BINDING + r"var<storage(?:,\s*(read|read_write))?>\s*(\w+)\s*:\s*([^;]*?)\s*;")
+UNIFORM = re.compile(_BINDING + r"var<uniform>\s*(\w+)\s*:\s*(\w+)\s*;")
+STRUCT = re.compile(r"\bstruct\s+(\w+)\s*\{([^}]*)\}")
+FIELD = re.compile(r"(\w+)\s*:\s*(array<vec4<[ui]32>,\s*2>|vec4<[ui]32>|[uif]32)\s*(?:,|$)")
 INCLUDE = re.compile(r'// include "(\w+\.wgsl)"')
 FORMATS = {"u32": "I", "i32": "i", "f32": "f"}
 
@@ -44,6 +47,11 @@ class Source:
         default_factory=dict
     )  # field names -> binding, fields
     uniforms: dict[str, frozenset] = field(default_factory=dict)  # name of such a struct's variable -> field names
+
+    @property
+    def code(self) -> str:
+        """The text with blanks for its comments."""
+        return lexer.read(self.text, wgsl=True).code
 
     def line(self, number: int) -> tuple[str, int, str]:
         """Where line `number` of the text comes from, file and line, and what stands there."""
@@ -77,10 +85,10 @@ def read(file: str | Path, constants: tuple[tuple[str, object], ...]) -> Source:
 def declaring(text: str, lines: list[tuple[str, int]]) -> Source:
     """A text with what it declares. Raises KeyError, with its name, for a struct that is not there."""
     source = Source(text, lines)
-    for binding, access, name in BUFFER.findall(text):
+    for binding, access, name, _ in STORAGE.findall(source.code):
         source.buffers[name] = int(binding), access == "read_write"
-    structs = {name: FIELD.findall(body) for name, body in STRUCT.findall(text)}
-    for binding, name, struct_name in UNIFORM.findall(text):
+    structs = {name: FIELD.findall(body) for name, body in STRUCT.findall(source.code)}
+    for binding, name, struct_name in UNIFORM.findall(source.code):
         source.uniforms[name] = frozenset(field_name for field_name, _ in structs[struct_name])
         source.structs[source.uniforms[name]] = int(binding), structs[struct_name]
     return source
