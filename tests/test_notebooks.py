@@ -371,16 +371,12 @@ def test_what_chapter_21_says_of_reading_first_is_so_on_each_seed():
             assert all(one["plots"][plot] / sum(one["plots"].values()) < 3 * chance for one in taught)
 
 
-def test_what_chapter_21_says_of_rejection_and_of_12m():
-    """Rejection sampling makes as many stories possible, of fewer plots; `12m` gains at both temperatures."""
-    facts, kept, *models = (
+def test_what_chapter_21_says_of_12m():
+    """It gains at both temperatures, and keeps nine of ten words at 1."""
+    models = [
         json.loads((FOLDER / "runs" / "reward" / name / "judged.json").read_text())
-        for name in ("longer-3", "kept-3", "12m-before", "12m-before-1", "12m", "12m-1")
-    )
-    for by_facts, by_rejection in zip(facts, kept, strict=True):
-        assert abs(by_facts["possible"] - by_rejection["possible"]) < 0.03
-        most, other = (max(one["plots"].values()) / sum(one["plots"].values()) for one in (by_facts, by_rejection))
-        assert most < 0.12 < 0.2 < other
+        for name in ("12m-before", "12m-before-1", "12m", "12m-1")
+    ]
     assert [[round(100 * one["possible"]) for one in model] for model in models] == [
         [93, 68],
         [94, 73],
@@ -391,21 +387,22 @@ def test_what_chapter_21_says_of_rejection_and_of_12m():
 
 
 @pytest.mark.parametrize(
-    ("run", "quoted", "words"),
+    ("reader", "run", "before", "quoted", "words"),
     [
-        ("lookups-facts", {"": (99, 86), "-1": (96, 79), "-2": (93, 74)}, (78, 80)),
-        ("lookups-low", {"": (100, 89), "-1": (97, 82), "-2": (92, 77)}, (72, 75)),
+        ("lookups", "lookups-facts", (91, 91, 76), {"": (99, 86), "-1": (96, 79), "-2": (93, 74)}, (78, 80)),
+        ("lookups", "lookups-low", (91, 91, 76), {"": (100, 89), "-1": (97, 82), "-2": (92, 77)}, (72, 75)),
+        ("read", "read-facts", (95, 93, 82), {"": (99, 88), "-1": (99, 87), "-2": (94, 82)}, (74, 76)),
     ],
 )
-def test_what_chapter_21_says_of_readers_with_lookups(run, quoted, words):
+def test_what_chapter_21_says_of_readers_with_lookups(reader, run, before, quoted, words):
     """By facts each of the three tells more possible stories than before, and every plot; different words are counted."""
     found = []
-    for (seed, per_cent), read in zip(quoted.items(), (91, 91, 76), strict=True):
-        before, after = (
+    for (seed, per_cent), read in zip(quoted.items(), before, strict=True):
+        start, after = (
             json.loads((FOLDER / "runs" / "reward" / f"{name}{seed}" / "judged.json").read_text())
-            for name in ("lookups", run)
+            for name in (reader, run)
         )
-        assert round(100 * before[0]["possible"]) == read
+        assert round(100 * start[0]["possible"]) == read
         assert tuple(round(100 * one["possible"]) for one in after) == per_cent
         found.append(round(100 * after[0]["words"] / after[0]["true_words"]))
         for one in after:

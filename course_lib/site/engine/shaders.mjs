@@ -5,7 +5,7 @@
 import { decode } from './arrays.mjs';
 import { casesOf, differenceOf, elements, isMistake, numberOf } from './judge.mjs';
 
-// course_lib/devices/webgpu/source.py reads declarations in the same way.
+// course_lib/devices/webgpu/source.py reads declarations so, too, but passes over comments.
 const BUFFER = /@group\(0\) @binding\((\d+)\) var<storage, (read|read_write)> (\w+)/g, UNIFORM = /@group\(0\) @binding\((\d+)\) var<uniform> (\w+): (\w+);/g;
 const STRUCT = /struct (\w+) \{([^}]*)\}/g, FIELD = /(\w+): (array<vec4<[ui]32>, 2>|vec4<[ui]32>|[uif]32),/g, INCLUDE = /^\/\/ include "(\w+\.wgsl)"$/;
 const WORD = 4, RUNS = 2;

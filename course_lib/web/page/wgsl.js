@@ -1,4 +1,5 @@
-// WGSL text: includes, constants, and what a file declares. As course_lib/devices/webgpu/source.py does it, for the same files.
+// WGSL text: includes, constants, and what a file declares. As course_lib/devices/webgpu/source.py does it, for the same
+// files; but comments are read, too, so no declaration may stand in one.
 
 import {fetchText} from './files.js';
 
