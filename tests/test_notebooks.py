@@ -597,3 +597,25 @@ def test_the_notebook_for_hosted_services_says_only_what_exists():
     known = {command.name or command.callback.__name__ for command in cli.app.registered_commands}
     assert told and told <= known, told - known
     assert not outputs(path), "it was not run here, so it shows nothing"
+
+
+def test_what_chapter_21_says_of_hacked_rewards_is_so_on_each_seed():
+    """`word` rises and ruins the stories, `length` falls and does too, `form` loses words; KL holds `word` back."""
+    ends = {}
+    for name in ("start", "length", "word", "form", "word-held"):
+        for seed in ("", "-1", "-2"):
+            folder = FOLDER / "runs" / "reward" / (name + seed)
+            rewards = [one["reward"] for one in metrics.read(folder)] if name != "start" else [0.0]
+            cool, _ = json.loads((folder / "judged.json").read_text())
+            ends[name, seed] = np.mean(rewards[-5:]) - np.mean(rewards[:5]), cool
+    for seed in ("", "-1", "-2"):
+        start = ends["start", seed][1]
+        for name in ("word", "length"):
+            rise, cool = ends[name, seed]
+            assert (rise > 0.9 if name == "word" else rise < 0) and cool["possible"] <= 0.03 < 0.3 < start["possible"]
+        form, (rise, held) = ends["form", seed][1], ends["word-held", seed]
+        assert form["words"] / start["words"] < 2 / 3 and form["possible"] < start["possible"]
+        assert abs(ends["form", seed][0]) < 0.2
+        assert rise < ends["word", seed][0] and 0.7 < held["well_formed"] < 0.85
+        assert start["possible"] - 0.1 < held["possible"] < start["possible"]
+    assert [round(100 * ends[name, "-2"][1]["possible"]) for name in ("start", "form")] == [76, 57]
