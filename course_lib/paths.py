@@ -15,11 +15,12 @@ import shlex
 import sys
 import threading
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 
-LIBRARY = Path(__file__).resolve().parent
+LIBRARY = Path(str(files("course_lib"))).resolve()
 ROOT: Path = LIBRARY.parent
-IS_CLONE = (ROOT / "pyproject.toml").is_file()
+IS_CLONE = (ROOT / "pyproject.toml").is_file() and (ROOT / "notebooks").is_dir()
 KERNELS = (ROOT if IS_CLONE else LIBRARY) / "kernels"
 VENV = ROOT / ".venv"
 

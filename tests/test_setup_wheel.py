@@ -31,6 +31,7 @@ def installed(tmp_path_factory):
     )  # fmt: skip
     with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
         wheel.extractall(folder / "site")
+    (folder / "site" / "pyproject.toml").touch()  # another package may leave one there
 
     def run(*words: str) -> subprocess.CompletedProcess:
         environment = os.environ | {"PYTHONPATH": str(folder / "site"), "XDG_CACHE_HOME": str(folder / "cache")}
