@@ -301,14 +301,14 @@ def _stop_signals(display: progress.Display) -> Iterator[list[signal.Signals]]:
         yield received  # only the main thread receives signals
         return
 
-    def hear(number: int, frame: object) -> None:
+    def on_signal(number: int, frame: object) -> None:
         if received:
             raise KeyboardInterrupt
         received.append(signal.Signals(number))
         display.say("Stopping after this step (once more: at once).")
 
     # the third is what mpiexec hands on to its processes, and what batch systems send before time is up
-    before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)}
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)}
     try:
         yield received
     finally:

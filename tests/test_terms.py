@@ -1,5 +1,6 @@
 """One word per concept, the field's own: homely words that once stood for a term do not come back into what learners read."""
 
+import ast
 import re
 
 import pytest
@@ -90,6 +91,32 @@ def test_the_comments_of_a_kernel_or_a_loop_say_the_fields_words(path):
 @pytest.mark.parametrize("room", ROOMS)
 def test_what_the_library_says_has_the_fields_words(room):
     found = [f"{where}: {fault}" for where, text in said_in(room) for fault in faults(text)]
+    assert not found, "\n".join(found)
+
+
+NAMES = re.compile(  # not of one room alone: which word stands for what in the simulator, tests/simulator/test_terms.py says
+    r"Extent|known_to|fenced_by|hand_over|heard?|heard_of_others|met|meetings|homes|lost_lines|unset|suspects|neighbours|Told|lasting"
+    r"|formerly|Team|turned|Quarters|load_turned|gelu_slope|bend|rungs?|ladder|odds|desk|doors|knobs?|hats?|walk|nudge"
+)
+
+
+def names(tree: ast.AST):
+    """The names of functions, classes and arguments, and those to which something is assigned, with their lines."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.id if isinstance(node, ast.Name) else node.attr, node.lineno
+
+
+def test_the_names_in_the_code_are_the_fields():
+    """Of files, functions, classes, arguments and variables."""
+    found = []
+    for path in sorted((ROOT / "course_lib").rglob("*.py")):
+        said = [(path.stem, 1), *names(ast.parse(path.read_text(encoding="utf-8")))]
+        found += [f"{path}, line {line}: {name}" for name, line in said if NAMES.fullmatch(name.strip("_"))]
     assert not found, "\n".join(found)
 
 

@@ -109,7 +109,7 @@ def _by_rows(rows: np.ndarray, shape: tuple) -> np.ndarray | None:
     )
 
 
-def telling(outcomes: Sequence[Outcome], names: Sequence[str]) -> str:
+def rule(outcomes: Sequence[Outcome], names: Sequence[str]) -> str:
     """What tells the failing cases from the right ones, two of these at least, in words; "" if nothing does."""
     wrong, right = ([o for o in outcomes if o.right is right] for right in (False, True))
     if not wrong or len(right) < 2:

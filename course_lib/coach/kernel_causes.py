@@ -54,7 +54,7 @@ def of_values(exercise: Exercise, seen: Seen, names: Sequence[str]) -> str:
     where = _first(
         exercise, parts, lambda wrong, right: _where(where_wrong.rule(wrong, right, names), len(wrong) == failing)
     )
-    which = input_rules.telling(outcomes, names)
+    which = input_rules.rule(outcomes, names)
     if which:
         which = f"The {'case that fails is the one' if failing == 1 else 'cases that fail are those'} in which {which}."
     return " ".join(filter(None, [how or general, where, which]))

@@ -208,14 +208,14 @@ def _choices(many: str, blocks: set[int]) -> Iterator[tuple[str, Callable[[int],
                 if count < block:
                     yield (
                         f"only those that {who} of {block} threads meets{each},",
-                        lambda n, b=block, p=pack, c=count: _met(n, b, p, c),
+                        lambda n, b=block, p=pack, c=count: _of_first_threads(n, b, p, c),
                     )
     yield "all were taken twice", lambda n: np.concatenate([np.arange(n), np.arange(n)])
     yield "the last was taken twice and", lambda n: np.append(np.arange(n), n - 1)
     yield "the first was taken twice and", lambda n: np.append(0, np.arange(n))
 
 
-def _met(n: int, block: int, pack: int, count: int) -> np.ndarray:
+def _of_first_threads(n: int, block: int, pack: int, count: int) -> np.ndarray:
     """What the first `count` of a block's threads meet, that take packs in turn, and one by one what is left behind them."""
     i = np.arange(n)
     whole = n // pack * pack

@@ -88,7 +88,7 @@ class Found:
         self.known = [self._known(site) for site in range(len(theirs.sites))]
 
     def _known(self, site: int) -> str:
-        told = [self._telling(case, site) for case in range(len(self.given))]
+        told = [self._distinctive(case, site) for case in range(len(self.given))]
         if any(numbers is None for numbers in told):
             return UNKNOWN
         if sum(map(len, told)) >= ENOUGH:
@@ -99,7 +99,7 @@ class Found:
     def _is_ours(self, numbers: Sequence[np.ndarray]) -> bool:
         return any(self._are_in(numbers, place) for place in range(len(self.ours.sites)))
 
-    def _telling(self, case: int, site: int) -> np.ndarray | None:
+    def _distinctive(self, case: int, site: int) -> np.ndarray | None:
         """The numbers of a site by which it is known again: none that is everywhere, and none that the inputs hold."""
         numbers = self.theirs.numbers[case][site]
         if numbers is None:

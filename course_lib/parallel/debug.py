@@ -39,14 +39,14 @@ class Board:
         self._tell(("call", number, call))
         calls = self.calls.setdefault(number, {})
 
-        def heard() -> bool:
+        def received() -> bool:
             self._listen()
             for rank, other in calls.items():
                 if other.signature != call.signature:
                     raise mismatch(number, (rank, other), (self.rank, call))
             return len(calls) == len(self.others)
 
-        self.wait(call, heard)
+        self.wait(call, received)
         del self.calls[number]
 
     def wait(self, call: Call, test: Callable[[], bool]) -> None:

@@ -85,11 +85,11 @@ def start(processes: int, arguments: list[str], again: str) -> int:
                            env=environment, start_new_session=True)  # fmt: skip
     received: list[signal.Signals] = []
 
-    def hear(number: int, frame: object) -> None:
+    def on_signal(number: int, frame: object) -> None:
         received.append(signal.Signals(number))
         job.send_signal(signal.SIGUSR1 if len(received) == 1 else signal.SIGTERM)  # mpiexec hands the first one on
 
-    before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         said = _show(job)
         status = job.wait()

@@ -93,14 +93,14 @@ class _Ranks:
                 self.failure = RankFailed(f"Rank {rank} of {self.size} raised {type(error).__name__}: {error}")
                 self.failure.__cause__ = error
         self.finished.add(rank)
-        self._hand_over(rank)
+        self._resume_next(rank)
 
     def _can_go_on(self, rank: int) -> bool:
         if rank in self.finished:
             return False
         return self.failure is not None or rank not in self.waiting or self.waiting[rank][1]()
 
-    def _hand_over(self, rank: int) -> None:
+    def _resume_next(self, rank: int) -> None:
         """Give the baton to the next rank that can go on; if there is none, all are finished or this is a deadlock."""
         order = [(rank + step) % self.size for step in range(1, self.size + 1)]
         ready = [one for one in order if self._can_go_on(one)]
@@ -114,7 +114,7 @@ class _Ranks:
         self.check()
         if not ready():
             self.waiting[rank] = call, ready
-            self._hand_over(rank)
+            self._resume_next(rank)
             self.batons[rank].acquire()
             del self.waiting[rank]
             self.check()

@@ -79,7 +79,7 @@ class EntryProcess:
         for line in self.process.stdout:
             tqdm.write(line.rstrip("\n"), file=sys.stdout)
 
-    def hear(self, seconds: float, doing: str, bar: Any = None) -> Any:
+    def receive(self, seconds: float, doing: str, bar: Any = None) -> Any:
         """What it says next; `doing`: what it does meanwhile. Raises EntryError."""
         began = time.monotonic()
         while not self.link.poll(min(0.5, max(0.0, began + seconds - time.monotonic()))):
@@ -103,10 +103,10 @@ class EntryProcess:
 
     def prepare(self, seconds: float, seed: int, stories: int) -> None:
         """Have the corpus that it asks for ready before the clock starts."""
-        corpus = self.hear(LOADING, "loading") | {"stories": stories}
+        corpus = self.receive(LOADING, "loading") | {"stories": stories}
         prepare(corpus)
         self.link.send({"corpus": corpus, "seconds": seconds, "seed": seed})
-        self.hear(LOADING, "opening the corpus")
+        self.receive(LOADING, "opening the corpus")
 
     def train(self, seconds: float) -> None:
         """Let it train, with a bar of the time, then ask for its tokens."""
@@ -116,14 +116,14 @@ class EntryProcess:
         often = 0.2 if sys.stderr.isatty() else 20
         with tqdm(total=seconds, bar_format=form, mininterval=often, dynamic_ncols=True, leave=False) as bar:
             self.link.send("go")
-            self.hear(seconds, "training (a loop asks the time, and ends a second early)", bar)
-        tokens = self.hear(ANSWERING, "telling its tokens")
+            self.receive(seconds, "training (a loop asks the time, and ends a second early)", bar)
+        tokens = self.receive(ANSWERING, "telling its tokens")
         self.end_id, self.spelling = tokens["end_id"], tokens["spelling"]
 
     def encode(self, texts: list[str]) -> list[list[int]]:
         self.link.send(("encode", texts))
-        return self.hear(ANSWERING, "encoding the stories")
+        return self.receive(ANSWERING, "encoding the stories")
 
     def scores(self, idx: np.ndarray) -> np.ndarray:
         self.link.send(("scores", idx))
-        return self.hear(ANSWERING, "computing scores")
+        return self.receive(ANSWERING, "computing scores")

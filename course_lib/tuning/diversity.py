@@ -41,7 +41,7 @@ _WORD = re.compile(r"[a-z']+")
 
 
 @dataclass(frozen=True)
-class Told:
+class Counts:
     """texts: how many have an end. words: different words of the grammar in them. plots: texts of each plot.
 
     choices: nats from the true frequencies, for the plot and each of FACTS; without those of fewer than MEASURED_FROM texts.
@@ -53,7 +53,7 @@ class Told:
     choices: dict[str, float]
 
 
-def count(texts: Iterable[str | None]) -> Told:
+def count(texts: Iterable[str | None]) -> Counts:
     """What is in these texts; None stands for one without an end, and is left out."""
     ended = [text for text in texts if text is not None]
     words = words_of(ended) & _known_words()
@@ -65,7 +65,7 @@ def count(texts: Iterable[str | None]) -> Told:
         for name, counts in chosen.items()
         if counts.total() >= MEASURED_FROM
     }
-    return Told(len(ended), len(words), {plot: chosen[PLOT][plot] for plot in requests.PLOTS}, choices)
+    return Counts(len(ended), len(words), {plot: chosen[PLOT][plot] for plot in requests.PLOTS}, choices)
 
 
 def words_of(texts: Iterable[str]) -> set[str]:

@@ -26,7 +26,7 @@ def collect(run: Path, to: Path, machine: str, minutes: float, count: int) -> No
     model, tokenizer, facts = load(run / LAST)
     to.mkdir(parents=True, exist_ok=True)
     kept = ("reward", "credit", "temperature", "batch", "steps", "optimiser", "peak", "matrix_peak", "kl", "pretraining",
-            "passes", "seed")  # fmt: skip
+            "passes", "lookups", "seed")  # fmt: skip
     about = {name: facts["settings"].get(name) for name in kept} | {
         "step": facts["step"], "processor_minutes": minutes, "machine": machine,
     }  # fmt: skip

@@ -242,7 +242,7 @@ def test_what_tells_failing_cases_from_right_ones():
             for x in [np.ones(n, np.float32)]
         ]
 
-    tell = input_rules.telling
+    tell = input_rules.rule
     assert tell(cases(lambda x, causal: causal), ("x", "causal")) == "`causal` is True"
     assert "`x` has at least 40 elements (with at most 8 all are right)" in tell(
         cases(lambda x, causal: len(x) > 32), ("x", "causal")

@@ -142,9 +142,9 @@ export class Simulator {
     const wrong = launchError(this.names[number], grid, block, options.shared ?? 0, this.fixed[number]);
     if (wrong) throw new Error(wrong);
     if (local > LOCAL_BYTES) return { issues: [{ ...NOWHERE, kind: 'crash', line: facts.line ?? 0, message: OVERFLOW }], counters: [], printed: '' };
-    const suspects = [...this.fillsLeft].flatMap(([name, numbers]) => name === body || !/^sim_body_\d+$/.test(name) ? numbers : []);
+    const candidates = [...this.fillsLeft].flatMap(([name, numbers]) => name === body || !/^sim_body_\d+$/.test(name) ? numbers : []);
     const once = more => this.once(number, grid, block, args, { ...options, ...more });
-    return checked && !seed && suspects.length ? withFills(this, suspects, this.variablesFilled, once) : once({});
+    return checked && !seed && candidates.length ? withFills(this, candidates, this.variablesFilled, once) : once({});
   }
 
   once(number, grid, block, args, { names = [], shared = 0, seed = 0, checked = true, timeout = 10, trace = false, facts = {} }) {

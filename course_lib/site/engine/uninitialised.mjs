@@ -5,9 +5,9 @@ import { LARGE, ZERO } from './fills.mjs';
 const PATIENCE = 4, LEAST = 0.2;  // a further run may take so many times the first one's time, and so many seconds at least
 const told = issues => issues.map(({ kind }) => kind).filter(kind => kind !== 'uninitialised-read').sort().join();
 
-// suspects: numbers of variables that the kernel may read. once(options) launches it. Gives what the first launch has given,
+// candidates: numbers of variables that the kernel may read. once(options) launches it. Gives what the first launch has given,
 // with one issue more where it depends on one of them. Not found: one whose pattern happens to lead to what these fills lead to.
-export function withFills(simulator, suspects, variables, once) {
+export function withFills(simulator, candidates, variables, once) {
   const before = simulator.content(), began = performance.now(), seen = once({});
   if (seen.issues.some(({ kind }) => kind === 'timeout')) return seen;
   const after = simulator.content(), timeout = LEAST + PATIENCE * (performance.now() - began) / 1000;
@@ -16,11 +16,11 @@ export function withFills(simulator, suspects, variables, once) {
     simulator.fills = new Map(chosen.map(number => [number, fill]));
     return told(once({ timeout, trace: false }).issues) !== told(seen.issues) || !sameArrays(simulator.content(), after);
   };
-  const numbers = suspects.filter(number => variables[number].number);
+  const numbers = candidates.filter(number => variables[number].number);
   try {
-    const fill = differs(suspects, ZERO) ? ZERO : numbers.length && differs(numbers, LARGE) ? LARGE : null;
+    const fill = differs(candidates, ZERO) ? ZERO : numbers.length && differs(numbers, LARGE) ? LARGE : null;
     if (fill === null) return seen;
-    const among = fill === ZERO ? suspects : numbers, alone = among.length > 1 ? among.find(number => differs([number], fill)) : among[0];
+    const among = fill === ZERO ? candidates : numbers, alone = among.length > 1 ? among.find(number => differs([number], fill)) : among[0];
     return { ...seen, issues: [issueOf(alone === undefined ? among.map(number => variables[number]) : [variables[alone]]), ...seen.issues] };
   } finally {
     simulator.fills.clear();

@@ -23,7 +23,7 @@ def launch(kernel, partial):
     return C
 
 
-def turned(partial):
+def adjacent_parts(partial):
     """Neighbouring numbers added up, as if each element's parts lay side by side."""
     splits, n = partial.shape
     return partial.reshape(-1).reshape(n, splits).sum(1)
@@ -60,7 +60,7 @@ extern "C" __global__ void largest_part(const float* partial, float* C, int n, i
                        "partial[(size_t)split * n + i];",
                        "    float sum = 0.0f;\n    for (int split = 0; split < splits; split++) sum += partial[i * splits + "
                        "split];")), "The parts of an element do not lie side by side: part s of element i stands at s * n + i.",
-              like=turned),
+              like=adjacent_parts),
         Wrong(Changed(("int split = 1; split < splits", "int split = 1; split < 1")), "Only the first part is in the sum.",
               like=lambda partial: partial[0]),
         Wrong(Changed(("int split = 1;", "int split = 0;")), "The first part was counted twice.",

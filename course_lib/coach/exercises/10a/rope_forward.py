@@ -36,7 +36,7 @@ def variant(
     return rope
 
 
-def neighbours(x, cos, sin, sign):
+def adjacent(x, cos, sin, sign):
     """Pairs (2 i, 2 i + 1)."""
     c, s = cos[:, None], sign * sin[:, None]  # (T, 1, D/2)
     y = np.empty_like(x)
@@ -45,7 +45,7 @@ def neighbours(x, cos, sin, sign):
     return y
 
 
-def read_as_neighbours(x, cos, sin, sign):
+def read_as_adjacent(x, cos, sin, sign):
     """Pairs (2 i, 2 i + 1) of x, written to the indices i and i + half."""
     return variant()(np.concatenate((x[..., ::2], x[..., 1::2]), axis=-1), cos, sin, sign)
 
@@ -91,11 +91,11 @@ __global__ void times_i(const float* x, float* y, int n) {
               like=variant(sign=-1.0)),
         Wrong(Changed(("2ll * row * half + column", "2ll * (row * half + column)"), ("x[at + half]",
                 "x[at + 1]"), ("y[at + half]", "y[at + 1]")),
-              "Number i makes a point with number i + half, not with number i + 1.", like=neighbours),
+              "Number i makes a point with number i + half, not with number i + 1.", like=adjacent),
         Wrong(Changed(("first = x[at], second = x[at + half]",
                        "first = x[at + column], second = x[at + column + 1]")),
               "The numbers are read as neighbours, 2i and 2i + 1, and written to the indices i and i + half. Number i makes a "
-              "point with number i + half.", like=read_as_neighbours),
+              "point with number i + half.", like=read_as_adjacent),
         Wrong(Changed(("first * c - second * s", "first * c + second * s")),
               "Both numbers are sums here. The first is x[i] cos *minus* x[i + half] sin.",
               like=variant(rotated=lambda a, b, c, s: (a * c + b * s, b * c + a * s))),

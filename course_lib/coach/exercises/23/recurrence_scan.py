@@ -17,8 +17,8 @@ def cases(random):
             label, a.astype(np.float32), b.astype(np.float32), random.normal(size=rows).astype(np.float32), THREADS
         )
     a, b = random.uniform(0.97, 1.0, (2, 100)), random.normal(size=(2, 100))
-    lasting = (x.astype(np.float32) for x in (a, b, random.normal(size=2) + 5))
-    yield Case("four tiles, and a state that hardly decays", *lasting, 32)
+    slow = (x.astype(np.float32) for x in (a, b, random.normal(size=2) + 5))
+    yield Case("four tiles, and a state that hardly decays", *slow, 32)
 
 
 def launch(kernel, a, b, start, THREADS):

@@ -86,7 +86,7 @@ static void start_block(Block* block, uint64_t number) {
 }
 
 static void run_threads(Block* block) {
-    static unsigned turns;  // of all blocks: a grid of millions of short ones is to end, too
+    static unsigned resumed;  // of all blocks: a grid of millions of short ones is to end, too
     const Index size = launch.block;
     while (!over) {
         unsigned me = block->current;
@@ -95,7 +95,7 @@ static void run_threads(Block* block) {
         block->waits_at[me] = {};
         thread->resume(thread);
         if (!thread->resume) end_running_thread(block);
-        if (++turns % 4096 == 0 && sim_now() > until) {
+        if (++resumed % 4096 == 0 && sim_now() > until) {
             SourceLine at = block->waits_at[me];  // of a wait; a thread that spins is where it last accessed memory
             fault(TIMEOUT, me, at.line ? CodeLocation{nullptr, at} : location_at(nullptr), NO_THREAD, {}, "still running");
             sim_throw(LAUNCH);
@@ -204,14 +204,14 @@ void sim_kernel_stack(char* low, char* high) {
 }
 
 // A fault, field by field. Places are numbers of rewrite.mjs, less 1; 0 is none.
-struct Told {
+struct FaultFields {
     int kind, line, other_line;
     uint32_t thread, other_thread, place, other_place, block[3], count;
     const char *message, *file;
 };
 const Fault* sim_fault(int);
-Told* sim_told(int number) {
-    static Told told;
+FaultFields* sim_told(int number) {
+    static FaultFields told;
     const Fault& f = *sim_fault(number);
     auto place = [](void* pc) { return uint32_t(reinterpret_cast<uintptr_t>(pc)); };
     told = {f.kind, f.line, f.other_line, f.thread, f.other_thread, place(f.pc), place(f.other_pc),
