@@ -375,15 +375,18 @@ def test_what_chapter_21_says_of_12m():
     """It gains at both temperatures, and keeps nine of ten words at 1."""
     models = [
         json.loads((FOLDER / "runs" / "reward" / name / "judged.json").read_text())
-        for name in ("12m-before", "12m-before-1", "12m", "12m-1")
+        for name in ("12m-before", "12m-before-1", "12m-before-2", "12m", "12m-1", "12m-2")
     ]
     assert [[round(100 * one["possible"]) for one in model] for model in models] == [
         [93, 68],
         [94, 73],
+        [94, 70],
         [95, 88],
         [97, 91],
+        [95, 85],
     ]
-    assert all(0.89 < model[1]["words"] / model[1]["true_words"] < 0.905 for model in models[2:])
+    assert all(0.89 < model[1]["words"] / model[1]["true_words"] < 0.905 for model in models[3:])
+    assert all(model[0]["words"] > 0.78 * model[0]["true_words"] for model in models[3:])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
     python notebooks/runs/collect_requests.py runs/small runs/small-chat ...
 
-The first is the run that the others began from. Writes requests.json; what stands there of other presets stays.
+Runs as they came from pretraining, and those that began from them. Writes requests.json; what stands there of other presets
+stays.
 """
 
 import argparse
@@ -18,12 +19,13 @@ from course_lib.tuning import chat, examples
 
 TEMPERATURE = 0.7
 STORIES, QUESTIONS = 100, 50  # held-out requests that fit into the context
-SHOWN = ("Hero", "plot", "Trait")
+SHOWN = ("Hero", "plot", "Trait", "Colour")
 
 
-def judged(where: Path, start: Path) -> dict:
-    """What one run's model keeps of requests, and its loss on the stories that the start was trained on."""
+def judged(where: Path) -> dict:
+    """What one run's model keeps of requests, and its loss on the stories of its pretraining."""
     model, tokenizer, facts = run.load(where)
+    start = facts["settings"].get("start")  # None: it is one
     if not chat.has_turns(tokenizer):
         tokenizer = chat.with_turns(tokenizer)
         model = chat.with_room(model, tokenizer)
@@ -34,15 +36,15 @@ def judged(where: Path, start: Path) -> dict:
     kept = [requests.kept(one, answer) for one, answer in zip(asked, answers, strict=True)]
     questions = [one for one in held_out if one.is_question][:QUESTIONS]
     told = answered(model, tokenizer, questions, 30)
-    _, own, began = run.load(start)
+    _, own, began = run.load(start or where)
     s = Settings(**began["settings"])
     corpus = data.prepare(s.corpus, s.text, own.vocab_size, model.config.context, s.seed, s.stories)
     with no_grad():
         plain = corpus.validation.head(64).mean_loss(lambda idx, targets: model.loss(idx, targets).item(), 16)
     return {
         "preset": facts["settings"]["preset"],
-        "steps": facts["step"] if where != start else 0,
-        "peak": facts["settings"]["peak"] if where != start else 0.0,
+        "steps": facts["step"] if start else 0,
+        "peak": facts["settings"]["peak"] if start else 0.0,
         "seed": facts["settings"]["seed"],
         "all": mean(requests.obeyed(*pair) for pair in zip(asked, answers, strict=True)),
         **{part: mean(one[part] for one in kept if part in one) for part in SHOWN},
@@ -68,7 +70,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("runs", type=Path, nargs="+")
     given = parser.parse_args()
-    rows = [judged(where, given.runs[0]) for where in given.runs]
+    rows = [judged(where) for where in given.runs]
     to = Path(__file__).parent / "requests.json"
     kept = [one for one in json.loads(to.read_text()) if one["preset"] != rows[0]["preset"]]
     lines = [json.dumps(one) for one in kept + rows]

@@ -54,8 +54,8 @@ def scanned(x, op):
 def reference(x, totals, prefix_at, warps, op, exchanged=False):
     """exchanged: what is found further back is put on the right."""
     begun = len(totals)
-    found = np.append(totals[:prefix_at:-1], scanned(totals[: prefix_at + 1], op)[-1]) if begun and exchanged else totals
-    y = scanned(np.concatenate([found, x[32 * begun :]]), op)[len(found) :]
+    last = np.append(totals[:prefix_at:-1], scanned(totals[: prefix_at + 1], op)[-1]) if begun and exchanged else totals
+    y = scanned(np.concatenate([last, x[32 * begun :]]), op)[len(last) :]
     ends = np.minimum(np.arange(32, len(y) + 32, 32), len(y)) - 1
     return np.concatenate([np.zeros(32 * begun, np.int32), y]), y[ends], np.full(len(ends), PREFIX, np.int32)
 
