@@ -218,6 +218,8 @@ def proves(mistake: Wrong | Mistake, seen: Seen) -> bool:
     asked = Asked(seen)
     if not holds(mistake.when, asked):
         return False
+    if seen.got is None and "got" in asked.looked_at and not asked.looked_at & {"error", "text"}:
+        return False  # it asks about a result, and there is none: np.ndim(None) is 0, too
     if mistake.once or "outcomes" in asked.looked_at or ("got" not in asked.looked_at and asked.looked_at & FACTS):
         return True
     explained: list[tuple] = []  # inputs, each once

@@ -63,6 +63,18 @@ def test_one_change_that_makes_all_cases_right_is_said(ask, name, text, says):
     assert why.startswith(says) and why.endswith("With that changed, all cases are right."), why
 
 
+@pytest.mark.parametrize("body", ["    return exp(d) - d - 1", "    raise RuntimeError('no')", "    np.exp(d) - d - 1"])
+def test_a_result_that_is_not_there_is_no_single_number(ask, body):
+    why = ask("def kl_estimates(log_p, log_start):\n    d = log_start - log_p\n" + body, "kl_estimates").why
+    assert "one number for all tokens" not in why
+    assert "exp" in why or "RuntimeError" in why or "return" in why, why
+
+
+def test_a_merged_weight_is_an_array(ask):
+    verdict = ask("def merged(self):\n    return self.weight + self.factor * (self.b @ self.a)", "lora_merge")
+    assert not verdict.passed and verdict.why.startswith("This is a Tensor")
+
+
 def test_an_exception_keeps_its_sentence_before_the_cause(ask):
     text = "def softmax_backward(dy, y):\n    return y * (dy - (dy * y).sum(axis=1, keepdims=True))"
     why = ask(text, "softmax_backward").why

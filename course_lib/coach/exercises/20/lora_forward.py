@@ -22,12 +22,12 @@ def cases(random):
 
 
 def layer(weight, bias, b, a, factor):
-    """A layer with these numbers, in float64."""
+    """A layer with these numbers, in float32: what leaves the tape comes back as that."""
     from course_lib import nn
     from course_lib.tuning.lora import LoRALinear
 
     outputs, inputs = weight.shape
-    plain = nn.Linear(inputs, outputs, bias=bias is not None, dtype="float64")
+    plain = nn.Linear(inputs, outputs, bias=bias is not None)
     made = LoRALinear(plain, len(a), np.random.default_rng(0))
     values = [(made.weight, weight), (made.a, a), (made.b, b)] + ([(made.own_bias, bias)] if bias is not None else [])
     for tensor, numbers in values:
@@ -41,7 +41,7 @@ def called(answer, x, weight, bias, b, a, factor, dy):
     from course_lib.tensor import Tensor
 
     own = layer(weight, bias, b, a, factor)
-    x = Tensor(x, "float64", requires_grad=True)
+    x = Tensor(x, requires_grad=True)
     y = answer(own, x)
     if not isinstance(y, Tensor):
         return y
@@ -51,7 +51,7 @@ def called(answer, x, weight, bias, b, a, factor, dy):
         )
     seen = y.numpy()
     if seen.shape == dy.shape:
-        (y * Tensor(dy, "float64")).sum().backward()
+        (y * Tensor(dy)).sum().backward()
     return seen, *(None if p.grad is None else p.grad.numpy() for p in (x, own.a, own.b))
 
 
@@ -100,8 +100,12 @@ exercise = Exercise(
               "The factor belongs to the change alone; you multiply the frozen layer's result by it too."),
         Wrong(Changed(("functional.linear(x, self.weight, self.own_bias) + ", "")),
               "This is the change alone. Add it to what the frozen layer gives."),
-        Wrong(Changed(("+ change * self.factor", "+ Tensor(change.numpy(), 'float64') * self.factor")),
+        Wrong(Changed(("+ change * self.factor", "+ Tensor(change.numpy()) * self.factor")),
               "No gradient reaches self.a and self.b: numpy() leaves the tape. Go on with Tensors."),
+        Wrong("""def forward(self, x):
+    whole = self.weight.numpy() + self.factor * (self.b.numpy() @ self.a.numpy())
+    return functional.linear(x, Tensor(whole), self.own_bias)
+""", "The whole weight is computed off the tape, so no gradient reaches a and b. Multiply the Tensors: self.b @ self.a."),
         Wrong(Changed(("functional.linear(x, self.a, None), self.b, None)", "functional.linear(x, self.b, None), self.a, None)")),
               generic="linear"),
     ],

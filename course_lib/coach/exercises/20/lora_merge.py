@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Refused, Wrong
 
 
 def cases(random):
@@ -31,8 +31,14 @@ def layer(weight, b, a, factor):
 
 
 def called(answer, weight, b, a, factor):
+    from course_lib.tensor import Tensor
+
     own = layer(weight, b, a, factor)
     merged = answer(own)
+    if isinstance(merged, Tensor):
+        raise Refused(
+            "This is a Tensor, and a checkpoint takes NumPy arrays: `.numpy()` gives the numbers of a Tensor."
+        )
     merged = merged.copy() if isinstance(merged, np.ndarray) else merged
     return merged, own.weight.numpy()
 
@@ -69,6 +75,11 @@ exercise = Exercise(
               "This is the transpose of the change, which fits only where inputs and outputs are equally many: it is B A, "
               "not (B A)^T.", when=lambda seen: "could not be broadcast" in seen.error and "ValueError" in seen.error
                   and seen.inputs[0].shape[0] != seen.inputs[0].shape[1]),
+        Wrong("""def merged(self):
+    self.weight += self.factor * (self.b @ self.a)
+    return self.weight.numpy()
+""", "self.weight itself is changed, the frozen weight of the layer. Compute the sum in a new array, and return that.",
+              when=lambda seen: not np.array_equal(seen.got[1], seen.inputs[0])),
         Wrong(Changed(("self.weight.numpy() + ", "")), "This is the change alone. Add it to the frozen weight."),
         Wrong(Changed(("self.weight.numpy() + ", "self.weight.numpy() - ")),
               "You subtract the change. What was trained is W plus the change."),

@@ -30,6 +30,8 @@ exercise = Exercise(
     wrong=[
         Wrong("def lora_parameters(layers, channels, rank):\n    return layers * 12 * channels * channels\n",
               "These are the parameters of the frozen matrices. Of each, LoRA trains rank * (outputs + inputs)."),
+        Wrong(Changed(("16 * rank * channels", "12 * rank * channels**2")),
+              "You multiply the sides of each matrix. B has rank * outputs numbers and A rank * inputs, which are added up."),
         Wrong(Changed(("16 *", "9 *")),
               "You count B alone, rank * outputs. A has rank * inputs more."),
         Wrong(Changed(("16 *", "7 *")), "You count A alone, rank * inputs. B has rank * outputs more."),
