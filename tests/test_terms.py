@@ -112,11 +112,21 @@ def names(tree: ast.AST):
 
 
 def test_the_names_in_the_code_are_the_fields():
-    """Of files, functions, classes, arguments and variables."""
+    """Of files, functions, classes, arguments and variables; of what is not Python each word that is no comment."""
     found = []
-    for path in sorted((ROOT / "course_lib").rglob("*.py")):
-        said = [(path.stem, 1), *names(ast.parse(path.read_text(encoding="utf-8")))]
-        found += [f"{path}, line {line}: {name}" for name, line in said if NAMES.fullmatch(name.strip("_"))]
+    for path in sorted(path for folder in ("course_lib", "kernels") for path in (ROOT / folder).rglob("*")):
+        if path.suffix == ".py":
+            said = names(ast.parse(path.read_text(encoding="utf-8")))
+        elif path.suffix in (".cu", ".cuh", ".wgsl", ".cpp", ".h", ".js", ".mjs"):
+            lines = re.sub(r"//.*", "", path.read_text(encoding="utf-8")).splitlines()
+            said = [
+                (word, number) for number, line in enumerate(lines, 1) for word in re.findall(r"[A-Za-z_]\w*", line)
+            ]
+        else:
+            continue
+        found += [
+            f"{path}, line {n}: {name}" for name, n in ((path.stem, 1), *said) if NAMES.fullmatch(name.strip("_"))
+        ]
     assert not found, "\n".join(found)
 
 
