@@ -88,7 +88,11 @@ bool pack_rows_of_pairs(const float *x, long stride, long count, long K, Pair *t
             const __mmask16 lanes[2] = {first(K - k), first(K - k - SIDE)};
             finite &= pack_tile<PARTS, false>(
                 tiles + start / SIDE * line + k / (2 * SIDE) * PARTS * TILE, transposed, std::min(SIDE, count - start),
-                [=](long i, long half) { return _mm512_maskz_loadu_ps(lanes[half], from + i * stride + half * SIDE); });
+                [=](long i, long half) {
+                    const float *row = from + i * stride + half * SIDE;
+                    __builtin_prefetch(row + SIDE * stride);
+                    return _mm512_maskz_loadu_ps(lanes[half], row);
+                });
         }
     return finite;
 }
@@ -105,6 +109,7 @@ bool pack_columns_of_pairs(const float *x, long stride, long count, long K, Pair
             finite &= pack_tile<PARTS, true>(
                 tiles + start / SIDE * line + k / (2 * SIDE) * PARTS * TILE, transposed, (rows + 1) / 2, [=](long i, long half) {
                     const long row = 2 * i + half;
+                    __builtin_prefetch(from + (row + 2 * SIDE) * stride);
                     return row < rows ? _mm512_maskz_loadu_ps(lanes, from + row * stride) : __m512{};
                 });
         }
@@ -138,19 +143,32 @@ void block(bool add, long count, const Pair *a0, const Pair *a1, const Pair *b0,
         _tile_zero(2);
         _tile_zero(3);
     }
-    for (long k = 0; k < count * PARTS * TILE; k += PARTS * TILE)
-        for (long i = PARTS - 1; i >= 0; i--) {
-            _tile_loadd(4, a0 + k + i * TILE, 64);
-            _tile_loadd(5, a1 + k + i * TILE, 64);
-            for (long j = PARTS - 1 - i; j >= 0; j--) {
-                _tile_loadd(6, b0 + k + j * TILE, 64);
-                _tile_dpbf16ps(0, 4, 6);
-                _tile_dpbf16ps(2, 5, 6);
-                _tile_loadd(7, b1 + k + j * TILE, 64);
-                _tile_dpbf16ps(1, 4, 7);
-                _tile_dpbf16ps(3, 5, 7);
-            }
+    for (long k = 0; k < count * PARTS * TILE; k += PARTS * TILE) {
+        const auto rows = [=](long part) {
+            _tile_loadd(4, a0 + k + part * TILE, 64);
+            _tile_loadd(5, a1 + k + part * TILE, 64);
+        };
+        const auto columns = [=](long part) {
+            _tile_loadd(6, b0 + k + part * TILE, 64);
+            _tile_loadd(7, b1 + k + part * TILE, 64);
+        };
+        const auto multiply = [] {
+            _tile_dpbf16ps(0, 4, 6);
+            _tile_dpbf16ps(1, 4, 7);
+            _tile_dpbf16ps(2, 5, 6);
+            _tile_dpbf16ps(3, 5, 7);
+        };
+        if (PARTS > 1) {  // the small products first, each with one of the two sides that are there already
+            rows(0), columns(2), multiply();
+            columns(1), multiply();
+            rows(1), multiply();
+            columns(0), multiply();
+            rows(2), multiply();
+            rows(0), multiply();
+        } else {
+            rows(0), columns(0), multiply();
         }
+    }
     _tile_stored(0, c, bytes);
     _tile_stored(1, c + SIDE, bytes);
     _tile_stored(2, below, bytes);

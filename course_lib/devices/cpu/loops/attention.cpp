@@ -18,7 +18,7 @@ struct Sizes {
 };
 
 template <class R> struct Room {  // lengths of the padded buffers
-    static constexpr long COLUMNS = Tile<R>::COLUMNS;
+    static constexpr long COLUMNS = Tile<R>::LANES * NARROW;
     long D, S, keys, line, row;
     explicit Room(const Sizes &z)
         : D(padded(z.D, COLUMNS)), S(padded(z.S, COLUMNS)), keys(padded(z.S, ROWS)), line(S + COLUMNS),
@@ -28,13 +28,13 @@ template <class R> struct Room {  // lengths of the padded buffers
 // scores (strip, line) = a (strip, D) times the panels of a transposed matrix, as far as any row of a tile sees.
 template <class R>
 void strip_scores(const Sizes &z, const Room<R> &room, const R *a, const R *panels, long t0, long rows, R *scores) {
-    constexpr long COLUMNS = Tile<R>::COLUMNS, LANES = Tile<R>::LANES;
+    constexpr long COLUMNS = Room<R>::COLUMNS, LANES = Tile<R>::LANES;
     for (long s = 0; s < z.seen(t0 + rows - 1); s += COLUMNS)
         for (long i = 0; i < rows; i += ROWS) {
             const long seen = z.seen(std::min(t0 + i + ROWS, t0 + rows) - 1);
             const R *row = a + i * room.row, *panel = panels + s * z.D;
             if (seen > s + LANES)
-                tile<false>(z.D, row, room.row, 1, panel, COLUMNS, scores + i * room.line + s, room.line);
+                tile<false, NARROW>(z.D, row, room.row, 1, panel, COLUMNS, scores + i * room.line + s, room.line);
             else if (seen > s)  // one vector is enough
                 tile<false, 1>(z.D, row, room.row, 1, panel, COLUMNS, scores + i * room.line + s, room.line);
         }
@@ -57,7 +57,7 @@ void weigh_rows(const Sizes &z, const Room<R> &room, const R *weights, const R *
     for (long d = 0; d < room.D; d += room.COLUMNS)
         for (long i = 0; i < rows; i += ROWS) {
             const long seen = z.seen(std::min(t0 + i + ROWS, t0 + rows) - 1);
-            tile<false>(seen, weights + i * room.line, room.line, 1, b + d, room.row, out + i * room.row + d, room.row);
+            tile<false, NARROW>(seen, weights + i * room.line, room.line, 1, b + d, room.row, out + i * room.row + d, room.row);
         }
 }
 
@@ -67,7 +67,7 @@ void forward_head(const Sizes &z, const R *q, const R *k, const R *v, R *y, R *l
     R *keys = scratch<R>(room.S * z.D + z.S * room.row + STRIP * (2 * room.row + room.line));
     R *values = keys + room.S * z.D, *scores = values + z.S * room.row, *out = scores + STRIP * room.line;
     R *queries = out + STRIP * room.row;
-    pack_transposed(k, z.G * z.D, z.S, z.D, keys);
+    pack_transposed<NARROW>(k, z.G * z.D, z.S, z.D, keys);
     pack_rows(v, z.G * z.D, z.S, z.D, values, room.row, z.S);
     const R scale = 1 / std::sqrt(R(z.D));
     for (long t0 = 0; t0 < z.T; t0 += STRIP) {
@@ -122,7 +122,7 @@ void add_over_queries(const Sizes &z, const Room<R> &room, const R *a, const R *
     for (long d = 0; d < room.D; d += room.COLUMNS)
         for (long s = 0; s < z.seen(t0 + rows - 1); s += ROWS) {
             const long first = z.causal ? std::max(0L, s - (z.S - z.T) - t0) : 0;
-            tile<true>(rows - first, a + first * room.line + s, 1, room.line, b + first * room.row + d, room.row,
+            tile<true, NARROW>(rows - first, a + first * room.line + s, 1, room.line, b + first * room.row + d, room.row,
                        gradient + s * room.row + d, room.row);
         }
 }
@@ -138,8 +138,8 @@ void backward_group(const Sizes &z, const R *dy, const R *q, const R *k, const R
     R *weights = dvalues + gradient, *dscores = weights + strip, *queries = dscores + strip, *dys = queries + rows_d;
     R *out = dys + rows_d;
     pack_rows(k, z.G * z.D, z.S, z.D, keys, room.row, z.S);
-    pack_transposed(k, z.G * z.D, z.S, z.D, keys_t);
-    pack_transposed(v, z.G * z.D, z.S, z.D, values_t);
+    pack_transposed<NARROW>(k, z.G * z.D, z.S, z.D, keys_t);
+    pack_transposed<NARROW>(v, z.G * z.D, z.S, z.D, values_t);
     std::fill(dkeys, dkeys + 2 * gradient, R(0));
     const long step = z.H * z.D;  // from one query to the next
     for (long head = 0; head < z.H / z.G; head++, q += z.D, dy += z.D, y += z.D, dq += z.D, logsumexp += z.T)

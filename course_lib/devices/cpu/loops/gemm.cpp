@@ -9,7 +9,8 @@
 #include "threads.h"
 #include <algorithm>
 
-constexpr long DEPTH = 192, GROUP = 512, STRIP = 192;  // of K, columns of C, rows of C; STRIP / 4 is a multiple of ROWS
+constexpr long DEPTH = 192, STRIP = 96;          // of K, rows of C; STRIP / 2 is a multiple of ROWS
+constexpr long GROUP = 480;                      // columns of C, a multiple of COLUMNS
 constexpr long PIECES = 16;                            // fewer, and several cores would not share them evenly
 
 // Panels of x (rows, width), rows `stride` apart: panel p holds columns p * COLUMNS .. of all rows; zeros fill the last.
@@ -55,7 +56,7 @@ template <class R> void gemm(bool turn_a, bool turn_b, long N, long K, long M, c
     const long depth = padded((K + pieces_of(K, DEPTH) - 1) / pieces_of(K, DEPTH), 8);
     const long groups = pieces_of(M, GROUP), width = padded(M, Tile<R>::COLUMNS);
     long strip = STRIP;
-    while (pieces_of(N, strip) * groups < PIECES && strip > STRIP / 4) strip /= 2;
+    while (pieces_of(N, strip) * groups < PIECES && strip > STRIP / 2) strip /= 2;
     const long strips = pieces_of(N, strip), blocks = pieces_of(K, depth);
 
     R *packed = scratch<R>(width * K);  // block by block of K, in each panel by panel

@@ -13,7 +13,7 @@
 #endif
 
 #if defined(__AVX512F__)  // 32 registers of 64 bytes
-constexpr int VECTOR = 64, ROWS = 8, VECTORS = 2;
+constexpr int VECTOR = 64, ROWS = 8, VECTORS = 3;
 #elif defined(__AVX__)  // 16 of 32
 constexpr int VECTOR = 32, ROWS = 6, VECTORS = 2;
 #elif defined(__ARM_NEON)  // 32 of 16
@@ -21,6 +21,7 @@ constexpr int VECTOR = 16, ROWS = 6, VECTORS = 4;
 #else
 constexpr int VECTOR = 16, ROWS = 4, VECTORS = 2;
 #endif
+constexpr int NARROW = VECTORS == 3 ? 2 : VECTORS;  // for heads, whose 32, 64 or 128 columns three would fill up with zeros
 
 template <class E> struct Tile {  // of elements E
     typedef E Vector __attribute__((vector_size(VECTOR)));
@@ -109,9 +110,9 @@ template <class R> void pack_rows(const R *x, long stride, long rows, long width
 }
 
 // Panels of x (rows, width) transposed, rows `stride` apart: panel p is (width, COLUMNS) and holds rows p * COLUMNS .. of x.
-template <class R> void pack_transposed(const R *x, long stride, long rows, long width, R *panels) {
+template <int N = VECTORS, class R> void pack_transposed(const R *x, long stride, long rows, long width, R *panels) {
     typedef typename Tile<R>::Vector Vector;
-    constexpr long LANES = Tile<R>::LANES, COLUMNS = Tile<R>::COLUMNS;
+    constexpr long LANES = Tile<R>::LANES, COLUMNS = LANES * N;
     for (long start = 0; start < padded(rows, COLUMNS); start += LANES) {
         R *panel = panels + start / COLUMNS * COLUMNS * width + start % COLUMNS;
         for (long k = 0; k < width; k += LANES) {

@@ -38,7 +38,7 @@ template <> struct Tile<Pair> {
 };
 
 constexpr long COLUMNS = Tile<Pair>::COLUMNS, LANES = Tile<Pair>::LANES;
-constexpr long SLICE = 128;  // pairs: 16 KB of B for a tile
+constexpr long SLICE = 128;  // pairs: 16 to 24 KB of B for a tile
 constexpr long BLOCK_N = 96, BLOCK_M = 8 * COLUMNS;  // of C, for one thread; 96 is a multiple of each ROWS in matmul.h
 
 inline Pair rounded(float x) {  // in the upper half
