@@ -483,8 +483,18 @@ def test_nothing_is_wrong_with_kernels_of_ours(name):
 
 
 @here
+def test_what_a_line_reads_several_times_is_one_fault():
+    _, report = run("y[i] = select(0.0, x[i] * x[i] + x[i], i < args.n);", n=100)
+    found = [(issue.count, issue.message.split("`")[1]) for issue in report.issues]
+    assert sorted(found) == [(28, "y[100]"), (3 * 28, "x[100]")]
+
+
+@here
 def test_a_report_reads_as_a_table():
     _, report = run("y[i] = x[i];", n=100)
     said = str(report)
-    assert said.startswith("go: 2 issues.") and "out-of-bounds: go.wgsl, line" in said
-    assert re.search(r"storage\s+read\s+128\s+512", said)
+    assert said.startswith("go (groups 2, threads of each 64): 2 issues.") and "out-of-bounds: go.wgsl, line" in said
+    assert re.search(r"go\.wgsl:\d+\s+storage\s+read\s+128\s+512", said)
+    page = report._repr_html_()
+    assert "<th style='text-align:left'>elements</th>" in page and "<code>y[i] = x[i];</code>" in page
+    assert report.bytes_moved == 2 * 512

@@ -116,5 +116,5 @@ def costliest(reports: list[Report], goal: str) -> str:
     lines = [line for report in reports for line in report.lines if line.space == "storage"]
     if not lines or ("bytes" not in goal and "storage" not in goal):
         return ""
-    line = max(lines, key=lambda line: line.bytes)
+    line = max(lines, key=lambda line: line.bytes_moved)
     return f" Line {line.line} has the most: {line.elements:,} elements."

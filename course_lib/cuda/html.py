@@ -7,8 +7,8 @@ _STYLE = "border-left:4px solid {0};padding:.4em .8em;margin:.4em 0"
 _BAD, _GOOD, _NOTE = "#D55E00", "#0072B2", "#999999"  # Okabe and Ito: told apart by everybody
 
 
-def render(report: Any, columns: tuple[str, ...]) -> str:
-    """A whole Report as one HTML fragment. columns: names of what is counted for each line."""
+def render(report: Any) -> str:
+    """All Findings of a launch as one HTML fragment."""
     parts = []
     if report.ok:
         parts.append(
@@ -16,7 +16,8 @@ def render(report: Any, columns: tuple[str, ...]) -> str:
         )
     parts += map(issue, report.issues)
     if report.lines:
-        head = "".join(f"<th style='text-align:left'>{name}</th>" for name in ("line", "source", *columns, "remark"))
+        columns = ("line", "source", "space", "op", *report.lines[0].COLUMNS, "remark")
+        head = "".join(f"<th style='text-align:left'>{name}</th>" for name in columns)
         parts.append(f"<table><tr>{head}</tr>{''.join(_row(report, line) for line in report.lines)}</table>")
     parts += [
         f'<div style="{_STYLE.format(_NOTE)}"><b>Not checked</b>: {escape(what)}</div>' for what in report.not_checked
@@ -40,10 +41,7 @@ def issue(found: Any) -> str:
 
 
 def _row(report: Any, line: Any) -> str:
-    sectors = f"{line.sectors_per_request:.4g}" if line.space == "global" else "–"
-    cells = (
-        f"{escape(line.file)}:{line.line}", f"<code>{escape(report.sources.get((line.file, line.line), ''))}</code>",
-        line.space, line.op, f"{line.requests:,}", sectors, f"{line.wavefronts_per_request:.4g}",
-        f"{line.active_lanes:.3g}", f"{line.bytes_moved:,}", escape(line.remark),
-    )  # fmt: skip
+    source = report.sources.get((line.file, line.line), "")
+    place = f"{escape(line.file)}:{line.line}", f"<code>{escape(source)}</code>"
+    cells = (*place, line.space, line.op, *line.cells, escape(line.remark))
     return "<tr>" + "".join(f"<td style='text-align:left'>{cell}</td>" for cell in cells) + "</tr>"

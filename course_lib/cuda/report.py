@@ -1,4 +1,4 @@
-"""What `sanitize` found: issues and access counters by source line; as text, as HTML, and on a roofline.
+"""What `sanitize` found: issues and access counters by source line; as text, as HTML, and on a roofline. WGSL's is one, too.
 
 A request is one load or store instruction of one warp, whatever its lanes' addresses are: a float4 that is read whole is one, and
 so is what the text reads twice in a row. The host compiler orders them: sectors and wavefronts per request carry over to a GPU,
@@ -9,20 +9,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from course_lib.cuda import cards, html
 
 SECTOR_BYTES, WAVEFRONT_BYTES = 32, 128
-COLUMNS = (
-    "space",
-    "op",
-    "requests",
-    "sectors per request",
-    "wavefronts per request",
-    "active lanes",
-    "bytes moved",
-)  # of a table
 
 
 @dataclass(frozen=True)
@@ -76,6 +67,8 @@ class Line:
     for global memory the number of 128-byte lines. active_lanes: of 32, on average.
     """
 
+    COLUMNS: ClassVar = ("requests", "sectors per request", "wavefronts per request", "active lanes", "bytes moved")
+
     file: str
     line: int
     space: str
@@ -86,6 +79,13 @@ class Line:
     active_lanes: float
     bytes_requested: int
     bytes_moved: int
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What stands in each of COLUMNS."""
+        sectors = f"{self.sectors_per_request:.4g}" if self.space == "global" else "-"
+        lanes = f"{self.active_lanes:.3g}"
+        return f"{self.requests:,}", sectors, f"{self.wavefronts_per_request:.4g}", lanes, f"{self.bytes_moved:,}"
 
     @property
     def remark(self) -> str:
@@ -132,24 +132,22 @@ def under_the_roof(flops: float, moved: int, peak_bandwidth: float, peak_flops: 
 
 
 @dataclass
-class Report:
-    """The result of `sanitize`. `not_checked`: what this compiler or machine cannot see.
+class Findings:
+    """What a sanitizer found in one launch. `not_checked`: what this compiler, machine or text keeps from being seen.
 
-    shared: bytes of shared memory of a block, in arrays of fixed size and dynamic.
+    lines: each has a file, a line, a space, an op, bytes_moved, a remark, and cells for its COLUMNS. sources: their text.
     """
+
+    MEMORY: ClassVar = "global"  # the space whose bytes are moved
+    EXTENTS: ClassVar = ("grid", "block")  # their words
 
     kernel: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     issues: list[Issue]
-    lines: list[Line]
+    lines: list[Any]
     not_checked: list[str] = field(default_factory=list)
     sources: dict[tuple[str, int], str] = field(default_factory=dict, repr=False)
-    count_flops: Callable[[], int] | None = field(default=None, repr=False, compare=False)
-    shared: tuple[int, int] = (0, 0)
-    resources: Callable[[str], Any] | None = field(
-        default=None, repr=False, compare=False
-    )  # registers.resources, of sm_NN
 
     @property
     def ok(self) -> bool:
@@ -158,8 +156,46 @@ class Report:
 
     @property
     def bytes_moved(self) -> int:
-        """Bytes of global memory that the launch moves, whole sectors counted, caches ignored."""
-        return sum(line.bytes_moved for line in self.lines if line.space == "global")
+        """Bytes of global memory that the launch moves, on CUDA by whole sectors, caches ignored."""
+        return sum(line.bytes_moved for line in self.lines if line.space == self.MEMORY)
+
+    def __str__(self) -> str:
+        many = f"{len(self.issues)} issues" if len(self.issues) > 1 else "1 issue"
+        extents = zip(self.EXTENTS, (self.grid, self.block), strict=True)
+        head = f"{self.kernel} ({', '.join(f'{word} {_size(extent)}' for word, extent in extents)})"
+        rows = [(f"{x.file}:{x.line}", x.space, x.op, *x.cells, x.remark) for x in self.lines]
+        if rows:
+            rows = [("line", "space", "op", *self.lines[0].COLUMNS, ""), *rows]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        table = ["  ".join(f"{c:<{n}}" for c, n in zip(row, widths, strict=True)).rstrip() for row in rows]
+        first = f"{head}: {'nothing wrong was found' if self.ok else many}."
+        return "\n".join(
+            [first, *map(str, self.issues), *table, *(f"Not checked: {what}" for what in self.not_checked)]
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html.render(self)
+
+
+def _size(extent: tuple[int, int, int]) -> str:
+    used = list(extent)
+    while len(used) > 1 and used[-1] == 1:
+        used.pop()
+    return " x ".join(map(str, used))
+
+
+@dataclass(repr=False)
+class Report(Findings):
+    """Of a CUDA kernel. shared: bytes of shared memory of a block, in arrays of fixed size and dynamic."""
+
+    lines: list[Line]
+    count_flops: Callable[[], int] | None = field(default=None, repr=False, compare=False)
+    shared: tuple[int, int] = (0, 0)
+    resources: Callable[[str], Any] | None = field(
+        default=None, repr=False, compare=False
+    )  # registers.resources, of sm_NN
 
     def __getstate__(self) -> dict:
         """A report that is sent to another process leaves the compiled kernel behind."""
@@ -212,33 +248,3 @@ class Report:
             )
         flops = self.flops if flops is None else flops
         return under_the_roof(flops, self.bytes_moved, peak_bandwidth, peak_flops)
-
-    def __str__(self) -> str:
-        many = f"{len(self.issues)} issues" if len(self.issues) > 1 else "1 issue"
-        head = f"{self.kernel} (grid {_size(self.grid)}, block {_size(self.block)})"
-        rows = [(f"{x.file}:{x.line}", x.space, x.op, f"{x.requests:,}",
-                 f"{x.sectors_per_request:.4g}" if x.space == "global" else "-", f"{x.wavefronts_per_request:.4g}",
-                 f"{x.active_lanes:.3g}", f"{x.bytes_moved:,}", x.remark) for x in self.lines]  # fmt: skip
-        return written(self, f"{head}: {'nothing wrong was found' if self.ok else many}.", ("line", *COLUMNS, ""), rows)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html.render(self, COLUMNS)
-
-
-def _size(extent: tuple[int, int, int]) -> str:
-    used = list(extent)
-    while len(used) > 1 and used[-1] == 1:
-        used.pop()
-    return " x ".join(map(str, used))
-
-
-def written(report: Any, head: str, columns: tuple[str, ...], rows: list[tuple[str, ...]], right: int = 0) -> str:
-    """A report, of WGSL, too, as text. rows: of its table, one for each of its lines; the last `right` columns are set right."""
-    rows = [columns, *rows] if rows else []
-    sides = "<" * (len(columns) - right) + ">" * right
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    padded = ([f"{cell:{side}{n}}" for cell, side, n in zip(row, sides, widths, strict=True)] for row in rows)
-    table = ["  ".join(cells).rstrip() for cells in padded]
-    return "\n".join([head, *map(str, report.issues), *table, *(f"Not checked: {what}" for what in report.not_checked)])

@@ -45,17 +45,20 @@ def sanitize(shader: Shader, groups: int | tuple[int, ...], **arguments: Any) ->
             if not report.ok:
                 return report
         return _run(shader, found, groups, arguments, waiting=True)
-    except ShaderError:
+    except (ShaderError, ValueError, IndexError) as error:
         shader(groups, **arguments)  # if it is the text's fault, this says so without our changes
-        return Report(shader.name, not_checked=["this text, which could not be compiled with what watches it"])
-    except (ValueError, IndexError) as error:
-        shader(groups, **arguments)
-        return Report(shader.name, not_checked=[f"this text ({error})"])
+        compiled = not isinstance(error, ShaderError)
+        why = f"this text ({error})" if compiled else "this text, which could not be compiled with what watches it"
+        return Report(shader.name, _grid(groups), shader.workgroup_size(), [], [], [why])
+
+
+def _grid(groups: int | tuple[int, ...]) -> tuple[int, int, int]:
+    return (*(groups if isinstance(groups, tuple) else (groups,)), 1, 1)[:3]
 
 
 def _run(shader: Shader, found: scanning.Scan, groups, arguments: dict[str, Any], waiting: bool) -> Report:
     sites = [*found.accesses, *found.barriers, *found.loops]
-    shape = (*(groups if isinstance(groups, tuple) else (groups,)), 1, 1)[:3]
+    shape = _grid(groups)
     count, first = int(np.prod(shape)), 1 + len(found.variables)
     arrivals = first + len(sites) * WORDS
     header, size = [arrivals], arrivals + count * len(found.barriers)  # where each kind of thing is written down
@@ -83,8 +86,9 @@ def _report(
 ) -> Report:
     (across, down, _), (seen, passed), size = shape, seen, shader.workgroup_size()
     threads = math.prod(size)
-    report = Report(shader.name, not_checked=list(found.not_seen))
     rows, text = shader.source.text.splitlines(), shader.source.text
+    sources = {place: row.strip() for place, row in zip(shader.source.lines, rows, strict=False)}
+    report = Report(shader.name, shape, size, [], [], list(found.not_seen), sources)
 
     def where(site) -> tuple[str, int, str]:
         number = text.count("\n", 0, site.place if isinstance(site, scanning.Access) else site)
@@ -98,6 +102,7 @@ def _report(
         return thread % size[0], thread // size[0] % size[1], thread // size[0] // size[1]
 
     counted: dict[tuple, list[int]] = {}
+    touched: dict[tuple, Issue] = {}
     for site, access in enumerate(found.accesses):
         touches, faults, index, other, group, thread = (int(word) for word in seen[site * WORDS :][:WORDS])
         file, line, code = where(access)
@@ -107,9 +112,11 @@ def _report(
             counts[0] += touches
             counts[1] += touches * (_size(access.variable.kind) if access.op != PART else 4)
         if faults:
-            report.issues.append(
-                _issue(access, index, other, (file, line, code), where, sites, (at(group), who(thread)), faults)
-            )
+            issue = _issue(access, index, other, (file, line, code), where, sites, (at(group), who(thread)), faults)
+            key = (issue.kind, file, line, issue.message)  # what a line reads four times is one fault
+            before = touched.get(key)
+            touched[key] = dataclasses.replace(before, count=before.count + faults) if before else issue
+    report.issues += touched.values()
     report.lines = sorted(
         (Line(*key, *counts) for key, counts in counted.items() if counts[0]), key=lambda n: (n.file, n.line)
     )
