@@ -91,7 +91,9 @@ def load(path: Path, optimiser: bool = True, kinds: Collection[str] = (FORMAT,))
 
     kinds: the formats that the caller can read."""
     if not path.is_file():
-        raise CheckpointError(f"There is no checkpoint {path}.")
+        raise CheckpointError(
+            f"There is no checkpoint {path}. Give the folder of a run, or make one: course train --preset small --out runs/first"
+        )
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}

@@ -55,7 +55,7 @@ def read(source: str | Path, device: str = "cpu", progress: bool = False) -> tup
     tokenizer = read_tokenizer(paths["merges.txt"], paths["vocab.json"])
     config = read_config(settings, paths["config.json"])
     model = GPT(config, device=device)
-    model.load_state(read_weights(paths["model.safetensors"], config))
+    model.load_state(read_weights(paths["model.safetensors"]))
     return model, tokenizer
 
 
@@ -109,7 +109,7 @@ def read_config(settings: dict, path: Path) -> GPTConfig:
         ) from None
 
 
-def read_weights(path: Path, config: GPTConfig) -> dict[str, np.ndarray]:
+def read_weights(path: Path) -> dict[str, np.ndarray]:
     """Their arrays under our names, in our layout, as float32."""
     weights = {}
     try:

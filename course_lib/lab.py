@@ -95,6 +95,9 @@ def start(browser: bool = True) -> None:
     trust_lectures()
     port = free_port()
     token = os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
+    os.environ["PATH"] = os.pathsep.join(
+        [str(Path(sys.executable).parent), os.environ["PATH"]]
+    )  # `course` in its terminals
     opens = browser and has_browser()
     from course_lib.coach import copies
 

@@ -29,6 +29,7 @@ CLOSING = {"(": ")", "[": "]", "{": "}"}
 OPENING = {close: open_ for open_, close in CLOSING.items()}
 KEYWORDS = {"if", "for", "while", "switch", "catch", "return", "sizeof", "alignof", "decltype", "constexpr", "loop"}
 
+IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_]\w*")  # in `code`; no field, and no suffix of a number
 _CPP = re.compile(
     r"(?P<space>(?:[^\S\n]|\\\r?\n)+)|(?P<newline>\n)"
     r"|(?P<comment>//(?:\\\r?\n|[^\n])*|/\*.*?\*/)"

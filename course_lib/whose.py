@@ -85,13 +85,16 @@ def sentences(record: Record | None, steps: int = 0) -> list[str]:
     """A record in words, the last line the one that sums up. steps: of the whole run, if it is one."""
     if record is None:
         return ["All operations were the course's own."]
-    answers, calls = record["answers"], sum(one["calls"] for one in record["answers"].values())
-    were, they = ("was", "it was") if len(answers) == 1 else ("were", "they were")
-    said = f"{len(answers)} of {record['operations']} operations {were} yours"
-    if answers:
-        said += f"; {they} called {calls:,} times"
+    calls = [one["calls"] for one in record["answers"].values()]
+    ran = sum(count > 0 for count in calls)
+    were, they = ("was", "it was") if ran == 1 else ("were", "they were")
+    said = f"{ran} of {record['operations']} operations {were} yours"
+    if ran:
+        said += f"; {they} called {sum(calls):,} times"
         if record["yours"] is not None and record["seconds"]:
             said += f", {share(record['yours'] / record['seconds'])} of the time"
+    if idle := len(calls) - ran:
+        said += f"; {idle} more of yours {'was in place and was' if idle == 1 else 'were in place and were'} not called"
     if record["steps"] < steps:
         said += f", in {record['steps']:,} of {steps:,} steps"
     return [*(f"{name}: replaced by ours, because {why}" for name, why in record["replaced"].items()), f"{said}."]

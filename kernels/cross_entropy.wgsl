@@ -49,9 +49,9 @@ fn cross_entropy_forward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_w
     }
 }
 
-@group(0) @binding(1) var<storage, read> of_rows: array<f32>;
-@group(0) @binding(3) var<storage, read> counted: array<f32>;
-@group(0) @binding(3) var<storage, read_write> kept: array<f32>;
+@group(0) @binding(1) var<storage, read> losses_read: array<f32>;
+@group(0) @binding(3) var<storage, read> count_read: array<f32>;
+@group(0) @binding(3) var<storage, read_write> count: array<f32>;
 @group(0) @binding(4) var<storage, read_write> loss: array<f32>;
 
 // One group: how many targets are not ignored.
@@ -63,11 +63,11 @@ fn cross_entropy_count(@builtin(local_invocation_index) lane: u32) {
     }
     found = group_sum(lane, found);
     if (lane == 0) {
-        kept[0] = found;
+        count[0] = found;
     }
 }
 
-@group(0) @binding(4) var<storage, read_write> of_each: array<f32>; // the loss of each row
+@group(0) @binding(4) var<storage, read_write> row_losses: array<f32>; // the loss of each row
 
 @compute @workgroup_size(THREADS)
 fn cross_entropy_fused(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
@@ -81,17 +81,17 @@ fn cross_entropy_fused(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_wor
     let target_class = targets[row];
     let counts = target_class != args.ignore && u32(target_class) < args.V;
     if (lane == 0 && !counts) {
-        of_each[row] = 0.0;
+        row_losses[row] = 0.0;
     }
     for (var c = lane; c < args.V; c += THREADS) {
         let logit = logits[start + c];
         let one = counts && c == u32(target_class);
         if (one) { // by the thread that owns this logit, before it is gone
-            of_each[row] = lse - logit;
+            row_losses[row] = lse - logit;
         }
         logits[start + c] = 0.0;
         if (counts) {
-            logits[start + c] = (exp(logit - lse) - f32(one)) / max(counted[0], 1.0);
+            logits[start + c] = (exp(logit - lse) - f32(one)) / max(count_read[0], 1.0);
         }
     }
 }
@@ -101,10 +101,10 @@ fn cross_entropy_fused(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_wor
 fn cross_entropy_mean(@builtin(local_invocation_index) lane: u32) {
     var sum = 0.0;
     for (var i = lane; i < args.n; i += THREADS) {
-        sum += of_rows[i];
+        sum += losses_read[i];
     }
     sum = group_sum(lane, sum);
     if (lane == 0) {
-        loss[0] = sum / counted[0];
+        loss[0] = sum / count_read[0];
     }
 }

@@ -1,6 +1,6 @@
 // Cross-entropy, backward: dlogits from logits and the logsumexp that cross_entropy.wgsl kept. Twin of cross_entropy_backward.cu.
 //
-// Promise: dlogits = (softmax - one-hot) dloss / kept; 0 in a row whose target is `ignore`. A thread owns an element.
+// Promise: dlogits = (softmax - one-hot) dloss / count; 0 in a row whose target is `ignore`. A thread owns an element.
 
 // include "group.wgsl"
 
@@ -14,7 +14,7 @@ struct Args {
 @group(0) @binding(2) var<storage, read> targets: array<i32>;
 @group(0) @binding(3) var<storage, read> logsumexp: array<f32>;
 @group(0) @binding(4) var<storage, read> dloss: array<f32>;
-@group(0) @binding(5) var<storage, read> kept: array<f32>;
+@group(0) @binding(5) var<storage, read> count: array<f32>;
 @group(0) @binding(6) var<storage, read_write> dlogits: array<f32>;
 
 @compute @workgroup_size(THREADS)
@@ -31,5 +31,5 @@ fn cross_entropy_backward(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_
         return;
     }
     let p = exp(logits[i] - logsumexp[row]) - f32(i % args.V == u32(target_class));
-    dlogits[i] = p * (dloss[0] / max(kept[0], 1.0));
+    dlogits[i] = p * (dloss[0] / max(count[0], 1.0));
 }

@@ -1,5 +1,6 @@
 """The speedrun: its arithmetic, what is refused and with which sentence, the process of an entry, the records."""
 
+import ast
 import math
 import os
 import re
@@ -323,11 +324,15 @@ def test_a_score_counts_when_it_holds_with_another_seed(judged, capsys):
 
 def test_a_copy_of_our_entry_is_written_once(tmp_path):
     path = compete.write_copy(tmp_path / "mine.py")
-    assert path.read_text(encoding="utf-8") == OURS
+    copy, best = (ast.parse(text) for text in (path.read_text(encoding="utf-8"), OURS))
+    assert ast.get_docstring(copy).startswith("What did you change?")  # ours says what ours changed
+    assert [ast.dump(part) for part in copy.body[1:]] == [ast.dump(part) for part in best.body[1:]]
     with pytest.raises(FileExistsError, match="exists already"):
         compete.write_copy(path)
     with pytest.raises(FileNotFoundError, match="--new"):
         compete.compete(tmp_path / "other.py")
+    with pytest.raises(FileNotFoundError, match="is a folder"):
+        compete.compete(tmp_path)
 
 
 def test_the_records_of_the_readme_are_those_of_the_file():

@@ -78,6 +78,8 @@ def test_the_words():
     assert whose.sentences(record, steps=12) == [f"{told}, in 9 of 12 steps."]
     replaced = whose.sentences(record | {"replaced": {"gelu": "yours raised KeyError: 3"}})
     assert replaced == ["gelu: replaced by ours, because yours raised KeyError: 3", f"{told}."]
+    idle = answers | {"a kernel": {"calls": 0, "seconds": 0.0}}
+    assert whose.sentences(record | {"answers": idle}) == [f"{told}; 1 more of yours was in place and was not called."]
     assert whose.share(0.0) == "0 %" and whose.share(0.001) == "under 1 %"
 
 

@@ -162,7 +162,7 @@ def _look_for_cause(
     failing = next(outcome for outcome in outcomes if not outcome.right)
     piece = catalogue.piece(exercise.name)
     solution = piece.solution
-    words = repairs.cause(exercise, text, sandbox, outcomes, cases, right)
+    words = repairs.cause(text, sandbox, outcomes, cases, right)
     words = words or kernel_repairs.cause(exercise, text, piece, sandbox, outcomes, cases, right, all_right)
     wrong = [i for i, outcome in enumerate(outcomes) if not outcome.right]
 

@@ -12,7 +12,6 @@ from course_lib import lexer
 from course_lib.coach.kernel_statements import Loop, Store, loops_of, statement_end, stores_of, through_pointers
 from course_lib.cuda import source
 
-_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _CONSTANT = re.compile(
     r"[-+]?\s*(?:[\d.]+(?:e[-+]?\d+)?[fFuUlL]*|INFINITY|\{\s*(?:0(?:\.0?f?)?)?\s*\}|\w*Op::\w+\(\)|nothing)\s*", re.I
 )
@@ -127,8 +126,13 @@ def _never_begins_anew(read: lexer.Text) -> str:
         stores = list(stores_of(read, loop.body))
         changed = {store.name for store in stores}
         for store in stores:
-            names = set(_WORD.findall(store.value))
-            if store.operator or not store.place or loop.counts not in _WORD.findall(store.place) or not loop.counts:
+            names = set(lexer.IDENTIFIER.findall(store.value))
+            if (
+                store.operator
+                or not store.place
+                or loop.counts not in lexer.IDENTIFIER.findall(store.place)
+                or not loop.counts
+            ):
                 continue
             for name in sorted(names & changed):
                 of_it = [other for other in stores if other.name == name and other.offset < store.offset]
@@ -175,8 +179,8 @@ def _stored_again(read: lexer.Text) -> str:
                 or not _is_plain(read, store, loop)
             ):
                 continue
-            value = set(_WORD.findall(store.value))
-            if not set(_WORD.findall(store.place)) & changed and store.name not in value and value & changed:
+            value = set(lexer.IDENTIFIER.findall(store.value))
+            if not set(lexer.IDENTIFIER.findall(store.place)) & changed and store.name not in value and value & changed:
                 if re.search(r"\b(break|return)\b", body) or (
                     loop.counts in ("s", "step", "offset") and "shfl" in body
                 ):

@@ -15,7 +15,7 @@ import numpy as np
 
 from course_lib import lexer
 from course_lib.coach.kernels import Watched
-from course_lib.coach.slips.kernel_scopes import functions
+from course_lib.coach.slips.kernel_scopes import functions, inserted
 from course_lib.coach.steps import Site
 from course_lib.cuda import variables
 
@@ -38,7 +38,6 @@ _FIXED = {"constexpr", "static", "__shared__", "extern", "typedef", "using", "te
 _REDUCED = re.compile(r"\b(?:block|warp)_(?:sum|max|min|reduce)\s*(?:<[^<>;()]*>)?\s*\(\s*([A-Za-z_]\w*)\s*\)")
 _STORED = re.compile(r"\.store\s*\(|\bstore(?:_four)?\s*\(")  # whose last argument is the value
 _ARGUMENTS = re.compile(r"<[\w\s,:*]*>(?=\s*\()")  # of a template
-_NAMES = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
 def marked(text: str, own: set[int] | None = None) -> tuple[str, list[Site]]:
@@ -53,13 +52,9 @@ def marked(text: str, own: set[int] | None = None) -> tuple[str, list[Site]]:
         closes[end] = f"{closes.get(end, '')})"
         words = " ".join(text[start:end].split())
         words = words if len(words) <= SHOWN else f"{words[: SHOWN - 4]} ..."
-        names = tuple(dict.fromkeys(_NAMES.findall(read.code[start:end])))
+        names = tuple(dict.fromkeys(lexer.IDENTIFIER.findall(read.code[start:end])))
         sites.append(Site(read.line(start), f"`{words}`", -1, target, names))
-    parts, last = [], 0
-    for offset in sorted({*opens, *closes}):
-        parts += [text[last:offset], closes.get(offset, ""), opens.get(offset, "")]
-        last = offset
-    return HELPER + "".join(parts) + text[last:], sites
+    return HELPER + inserted(text, opens, closes), sites
 
 
 def _values(read: lexer.Text) -> Iterator[tuple[int, int, str]]:
@@ -104,7 +99,7 @@ def _value(read: lexer.Text, start: int, stop: int, target: str) -> Iterator[tup
     if start < end and code[start] == "{":  # a struct
         for first, last in read.split(start + 1, end - 1):
             yield from _value(read, first, last, target)
-    elif start < end and code[start] != "[" and set(_NAMES.findall(code[start:end])) - {"INFINITY"}:
+    elif start < end and code[start] != "[" and set(lexer.IDENTIFIER.findall(code[start:end])) - {"INFINITY"}:
         yield start, end, target
 
 

@@ -115,12 +115,12 @@ def _of_kernel(text: str, exercise: Exercise) -> Iterator[Edit]:
             yield "statement", *match.span(1), ";"
     for match in re.finditer(r"(?<=\w)\.([xy])\b", code):
         yield "axis", *match.span(1), "xy"["yx".index(match[1])]
-    yield from _starts(text, code)
+    yield from _starts(code)
     if exercise.language == "cuda" and exercise.goals:
         yield from _one_thread(text, read)
 
 
-def _starts(text: str, code: str) -> Iterator[Edit]:
+def _starts(code: str) -> Iterator[Edit]:
     for start, instead in STARTS.items():
         for match in re.finditer(re.escape(start), code):
             yield "start", *match.span(), instead
@@ -200,7 +200,7 @@ def _of_python(text: str) -> Iterator[Edit]:
         elif isinstance(node, ast.Expr | ast.Assign) and not isinstance(getattr(node, "value", None), ast.Constant):
             if isinstance(node, ast.Expr) or not isinstance(node.targets[0], ast.Name | ast.Tuple):
                 yield "statement", *span(node), "pass"
-    yield from _starts(text, text)
+    yield from _starts(text)
 
 
 def _unseen(node: ast.AST) -> Iterator[ast.AST]:

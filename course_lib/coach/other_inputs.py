@@ -174,13 +174,13 @@ def _parts(failing: Sequence[Outcome], names: Sequence[str]) -> Iterator[tuple[s
             continue
         for axis in range(x.ndim):
             _, many = _axis(x.ndim, axis)
-            for words, chosen in _choices(many, blocks):
+            for words, chosen in _choices(blocks):
                 said = f"These are the results that are right if, of the {many} of `{names[i]}`, {words} counted."
                 yield said, lambda given, i=i, axis=axis, chosen=chosen: _taken(given, i, axis, chosen)
                 yield said, lambda given, i=i, axis=axis, chosen=chosen: _zeroed(given, i, axis, chosen)
 
 
-def _choices(many: str, blocks: set[int]) -> Iterator[tuple[str, Callable[[int], np.ndarray]]]:
+def _choices(blocks: set[int]) -> Iterator[tuple[str, Callable[[int], np.ndarray]]]:
     """Which indices of an axis count, given its length."""
     yield "all but the last", lambda n: np.arange(n - 1)
     yield "all but the first", lambda n: np.arange(1, n)

@@ -31,7 +31,6 @@ LARGE = 20_000  # numbers in the inputs of a case: nothing is tried on larger on
 
 
 def cause(
-    exercise: Exercise,
     text: str,
     sandbox: Sandbox,
     outcomes: Sequence[Outcome],

@@ -116,8 +116,11 @@ class Swaps:
 
     def __str__(self) -> str:
         head = ("operation", "in place of", "code", "calls/step", "ms/step", "ours", "")
-        rows = [head, *self.rows()]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+        columns = [
+            (title, *cells) for title, *cells in zip(head, *self.rows(), strict=True) if title == "code" or any(cells)
+        ]  # what was not measured has none
+        widths = [max(map(len, column)) for column in columns]
+        rows = zip(*columns, strict=True)
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([f"{self.share}.", *(lines if self.swapped else []), *self.remarks()])
 

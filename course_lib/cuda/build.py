@@ -6,6 +6,7 @@ flags.py says how each of the three builds is compiled. Libraries are cached by 
 import ctypes
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,8 +19,6 @@ from course_lib.cuda.parameters import Parameter
 
 SHARED_BYTES = 227 << 10
 ENTRIES = "entry points"
-# How a text with host code or PTX is translated: programs/kernels.py, which stands above this one.
-program_texts: list[Any] = []
 FIRST = runtime.INCLUDE / "simulator.h"  # what each text begins with
 
 
@@ -44,6 +43,7 @@ class Module:
 
     source: source.Source
     options: tuple[str, ...]
+    translate: Callable | None = None  # of a text with host code or PTX: programs.kernels.translation_unit
     wanted: list[str] = field(default_factory=list)
     built: dict[tuple, list[Library]] = field(default_factory=dict)
 
@@ -69,33 +69,34 @@ class Module:
         if not self.source.host:
             source.refuse_unsupported(self.source)
         try:
-            return compile_library(self.source, names, self.options, checked, counted)
+            return compile_library(self.source, names, self.options, checked, counted, self.translate)
         except CompileError as error:
             # A kernel that the preprocessor leaves out, or a wrong template expression of another launch.
             if names == [name] or not error.in_entries:
                 raise
-            return compile_library(self.source, [name], self.options, checked, counted)
+            return compile_library(self.source, [name], self.options, checked, counted, self.translate)
 
 
 _modules: dict[tuple, Module] = {}
 
 
-def module(text: source.Source, options: tuple[str, ...]) -> Module:
+def module(text: source.Source, options: tuple[str, ...], translate: Callable | None) -> Module:
     """The one module of a text and its options in this process."""
-    return _modules.setdefault((text.digest, text.folder, text.host, options), Module(text, options))
+    return _modules.setdefault((text.digest, text.folder, text.host, options), Module(text, options, translate))
 
 
 def compile_library(
-    text: source.Source, names: list[str], options: tuple[str, ...], checked: bool, counted: bool = False
-) -> Library:
+    text: source.Source, names: list[str], options: tuple[str, ...], checked: bool, counted: bool = False,
+    translate: Callable | None = None,
+) -> Library:  # fmt: skip
     """Compile the named kernels of `text`. Raises CompileError with the learner's own lines."""
     compiler = needed_compiler()
     runtime.library()
     variables = [variable.name for variable in declarations.device_variables(text)]
     headers = _headers()
     depends = [*headers, *text.includes]
-    if text.as_program:
-        file, chosen = program_texts[0](text, names, variables, options, checked, counted, compiler)
+    if translate:
+        file, chosen = translate(text, names, variables, options, checked, counted, compiler)
         ways: dict[str, Any] = {}
     else:
         file = _translation_unit(text, names, variables)

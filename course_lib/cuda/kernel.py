@@ -26,10 +26,6 @@ class Kernel:
 
     def __init__(self, code: str | Path, name: str, options: Sequence[str] = (), host: bool = True):
         self.source = source.find(code, host)
-        if self.source.as_program:
-            from course_lib.cuda.programs import kernels
-
-            build.program_texts[:] = [kernels.translation_unit]
         self.name = name
         self.options = tuple(options)
         declared = source.kernels(self.source)
@@ -41,7 +37,7 @@ class Kernel:
             raise KernelError(
                 f"{name} in {self.source.name} is a template: name one instance of it, such as {name + '<32>'!r}."
             )
-        self._module = build.module(self.source, self.options)
+        self._module = module_of(self.source, self.options)
         self._module.want(name)
         self._gpu: Any = None
 
@@ -107,6 +103,15 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"Kernel({self.source.name!r}, {self.name!r})"
+
+
+def module_of(text: source.Source, options: tuple[str, ...]) -> build.Module:
+    """The module of a text; one with host code or PTX is translated as whole programs are, which stand above build.py."""
+    if not text.as_program:
+        return build.module(text, options, None)
+    from course_lib.cuda.programs import kernels
+
+    return build.module(text, options, kernels.translation_unit)
 
 
 def is_cupy(value: Any) -> bool:

@@ -162,7 +162,7 @@ def _of_structures(kernel: Kernel) -> set[str]:
 
 @cache
 def _constants(path: Path, text: source.Source) -> frozenset[str]:
-    """The `__constant__` variables of a library's text."""
+    """The `__constant__` variables of a library's text (`path` as above)."""
     return frozenset(variable.plain for variable in declarations.device_variables(text) if variable.constant)
 
 

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from course_lib import native
-from course_lib.cuda import build, declarations, source, variables
+from course_lib.cuda import declarations, source, variables
 from course_lib.cuda.errors import CompileError
-from course_lib.cuda.kernel import Kernel
+from course_lib.cuda.kernel import Kernel, module_of
 from course_lib.cuda.local_variables import Variable, accumulates, declared, suspicious
 from course_lib.cuda.report import Issue, Report
 
@@ -129,7 +129,7 @@ def _with_values(kernel: Kernel, chosen: list[Variable], value: str) -> Kernel:
         text = text[: variable.end] + value + text[variable.end :]
     other = copy.copy(kernel)
     other.source = dataclasses.replace(kernel.source, text=text)
-    other._module = build.module(other.source, kernel.options)
+    other._module = module_of(other.source, kernel.options)
     other._module.want(kernel.name)
     return other
 

@@ -11,7 +11,7 @@ of tokens that are said again: most of what attention is better at than gated co
 
 import numpy as np
 
-from course_lib.data.windows import Training, cut
+from course_lib.data import windows
 
 BEFORE = (3, 4, 5)  # how many tokens say which place it is: one of these numbers is enough
 SEEN = 20  # times, at least, that the corpus comes to such a place
@@ -26,7 +26,7 @@ class Lookups:
     """Batches of `train` with how much each target counts. weight: that of a token which must be looked up, in the beginning,
     where all others have 1. `train` is of documents (it has starts). Raises ValueError for plain text."""
 
-    def __init__(self, train: Training, weight: float):
+    def __init__(self, train: windows.Training, weight: float):
         if train.starts is None or len(train.starts) == 0:
             raise ValueError("What a document says again is asked of a text that has no documents: leave lookups at 1.")
         self.train, self.weight = train, weight
@@ -35,7 +35,7 @@ class Lookups:
     def batch(self, step: int, batch_size: int, done: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """That of `train`, and the weights of its targets: int32, int32, float32 (B, T). done: share of the run that is over."""
         starts, context = self.train.places(step, batch_size), self.train.context
-        idx, targets = cut(self.train.tokens, starts, context)
+        idx, targets = windows.cut(self.train.tokens, starts, context)
         now = self.weight ** max(0.0, 1 - done / ALIKE)
         found = self.found[starts[:, None] + np.arange(1, context + 1)]  # (B, T)
         return idx, targets, np.where(found, now, 1.0).astype(np.float32)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import contract
-from .checks import check_out, check_range, check_size, fit, is_bfloat16
+from .checks import check_out, check_range, check_size, fit, is_bfloat16, is_number
 from .contract import Argument, Op
 
 MOST_REMEMBERED = 1 << 14  # then it begins anew
@@ -127,11 +127,6 @@ def check(op: Op, limits: Limits, given: dict[str, Any]) -> None:
 def _is_free(shape: str) -> bool:
     """Whether a pattern is left to the op's rule: (...), (*I, ...), (..., N, K)."""
     return shape.startswith("...") or (shape.startswith("*") and shape.endswith("..."))
-
-
-def is_number(x) -> bool:
-    """Whether x is a number of Python or of NumPy rather than an array of the device."""
-    return isinstance(x, bool | int | float | np.generic)
 
 
 def _check_dtypes(op: Op, limits: Limits, given: dict[str, Any]):

@@ -81,6 +81,17 @@ def broadcast_shape(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
         ) from None
 
 
+def is_number(x) -> bool:
+    """Whether x is a number of Python or of NumPy rather than an array of the device."""
+    return isinstance(x, bool | int | float | np.generic)
+
+
+def of_where(condition, a, b) -> tuple[tuple[int, ...], np.dtype]:
+    """Shape and dtype of what `where` chooses: that of the array, or float32 of two numbers. Raises ValueError as above."""
+    dtype = np.dtype(np.float32) if is_number(a) and is_number(b) else (b if is_number(a) else a).dtype
+    return broadcast_shape("where", condition.shape, np.shape(a), np.shape(b)), dtype
+
+
 def matmul_shape(a, b, transpose_a: bool = False, transpose_b: bool = False) -> tuple[int, ...]:
     """The shape of matmul(a, b). Raises ValueError if the matrices or the leading axes do not fit."""
     given = f"{tuple(a.shape)}{' transposed' * transpose_a} and {tuple(b.shape)}{' transposed' * transpose_b}"

@@ -111,15 +111,21 @@ def paged_gather(t, pages, table, count):
     return t.view(whole, (count, G, D))
 
 
-def paged_attention_forward(t, q, k_pages, v_pages, tables, positions):
+def _attend_row(t, q, r, k, v, y):
+    """Row r of y (R, H, D): what query r finds in k and v (1, S, G, D)."""
     R, H, D = q.shape
-    y, M, G = t.empty(q.shape, q.dtype), tables.shape[1], k_pages.shape[2]
+    of_text, _ = t.attention_forward(t.view(q, (1, 1, H, D), r * H * D), k, v)
+    t.strided_write(y, of_text, (R * H * D, H * D, D, 1), r * H * D)
+
+
+def paged_attention_forward(t, q, k_pages, v_pages, tables, positions):
+    y, M = t.empty(q.shape, q.dtype), tables.shape[1]
+    G, D = k_pages.shape[2:]
     for r, position in enumerate(t.to_numpy(positions).tolist()):
         S = position + 1
         table = t.view(tables, (M,), r * M)
         k, v = (t.view(t.paged_gather(pages, table, S), (1, S, G, D)) for pages in (k_pages, v_pages))
-        of_text, _ = t.attention_forward(t.view(q, (1, 1, H, D), r * H * D), k, v)
-        t.strided_write(y, of_text, (R * H * D, H * D, D, 1), r * H * D)
+        _attend_row(t, q, r, k, v, y)
     return y
 
 
@@ -132,16 +138,14 @@ def paged_append_int8(t, k, v, k_pages, v_pages, slots):
 
 
 def paged_attention_int8_forward(t, q, k_pages, v_pages, tables, positions):
-    R, H, D = q.shape
-    N, G, _ = k_pages.shape[1:]
+    D, (N, G, _) = q.shape[2], k_pages.shape[1:]
     y, numbers = t.empty(q.shape, q.dtype), t.to_numpy(tables)
     for r, position in enumerate(t.to_numpy(positions).tolist()):
         S, pages = position + 1, t.from_numpy(numbers[r, : position // N + 1])
         words = [t.to_numpy(t.gather(array, pages)) for array in (k_pages, v_pages)]  # (M, N, G, W)
         rows = [packing.unpack_rows(x.reshape(-1, G, x.shape[-1])[:S], D).astype(q.dtype) for x in words]  # (S, G, D)
         k, v = (t.view(t.from_numpy(x), (1, S, G, D)) for x in rows)
-        of_text, _ = t.attention_forward(t.view(q, (1, 1, H, D), r * H * D), k, v)
-        t.strided_write(y, of_text, (R * H * D, H * D, D, 1), r * H * D)
+        _attend_row(t, q, r, k, v, y)
     return y
 
 

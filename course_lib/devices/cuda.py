@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from . import gpu
-from .gpu import card, launching, storage
+from .gpu import card, launching
 from .gpu.capture import CapturedStep as CapturedStep
 from .gpu.launching import limits as limits
 from .gpu.precision import Copies as Copies
@@ -29,7 +29,7 @@ def available() -> bool:
 
 def table() -> dict[str, Callable]:
     """Every op by its name."""
-    return gpu.ops(PRECISION) | storage.makers(card) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
+    return gpu.ops(PRECISION, card) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
 
 
 def from_numpy(array):

@@ -16,7 +16,7 @@ import numpy as np
 from course_lib import native
 
 from . import gpu
-from .gpu import guarded, launching, storage
+from .gpu import guarded, launching
 from .gpu.launching import limits as limits
 from .gpu.precision import Copies as Copies
 from .gpu.precision import Precision
@@ -32,7 +32,7 @@ def available() -> bool:
 
 def table() -> dict[str, Callable]:
     """Every op by its name."""
-    return gpu.ops(PRECISION) | storage.makers(guarded) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
+    return gpu.ops(PRECISION, guarded) | {"from_numpy": from_numpy, "to_numpy": to_numpy}
 
 
 def from_numpy(array):

@@ -12,7 +12,8 @@ import numpy as np
 from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path
 
-from course_lib.autograd import Node, topological_order
+from course_lib import autograd
+from course_lib.autograd import Node
 from course_lib.plots.picture import Picture, number, picture
 from course_lib.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PAPER, SMALL, TEXT, VERMILLION, sheet, styled
 
@@ -39,7 +40,7 @@ def graph(tensor: Any, title: str = "") -> Picture:
             "This tensor does not know how it was made: nothing it depends on was given requires_grad=True "
             "(or it was computed under no_grad()). Give one of its inputs requires_grad=True and compute it again."
         )
-    nodes = topological_order(tensor.node)
+    nodes = autograd.topological_order(tensor.node)
     if len(nodes) > MOST:
         raise ValueError(f"This graph has {len(nodes)} entries, too many to read in one picture (the most is {MOST}).")
     layers = arrange(nodes)

@@ -25,7 +25,6 @@ from course_lib.serving.service import Service
 from course_lib.tokenizer import Tokenizer
 
 TOKEN = "COURSE_API_TOKEN"  # a variable, since a command line can be read by every user of the machine
-PORT = 8000
 LOOKUP = "lookup"  # a draft that is no run: what followed in the same text
 GRACE = 30  # seconds for what is being written when the server is told to stop
 

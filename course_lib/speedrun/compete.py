@@ -1,10 +1,12 @@
 """A score, and what counts as a record: one that holds with another seed, judged by other stories."""
 
+import ast
 from pathlib import Path
 
 from course_lib.speedrun import judge, records
 
 SECONDS = 180.0
+CHANGED = '"""What did you change? One line: it stands in the table of records."""\n'
 
 
 def compete(entry: Path | None = None) -> None:
@@ -42,5 +44,7 @@ def write_copy(path: Path) -> Path:
     """Write our best entry to a new file. Raises FileExistsError rather than write over one."""
     if path.exists():
         raise FileExistsError(f"{path} exists already: give --new another name, or train it: course speedrun {path}")
-    path.write_text(records.best_entry().read_text(encoding="utf-8"), encoding="utf-8")
+    best = records.best_entry().read_text(encoding="utf-8")
+    end = ast.parse(best).body[0].end_lineno  # of what it says that it changed
+    path.write_text(CHANGED + "\n".join(best.splitlines()[end:]) + "\n", encoding="utf-8")
     return path

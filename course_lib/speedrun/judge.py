@@ -25,6 +25,10 @@ def judge(path: Path, seconds: float, seed: int, stories: int = 40_000, judged: 
 
     Raises EntryError where it does not count, FileNotFoundError; Ctrl-C ends the entry's process too.
     """
+    if path.is_dir():
+        raise FileNotFoundError(
+            f"{path} is a folder; an entry is one file of Python: course speedrun {path / 'entry.py'}"
+        )
     if not path.is_file():
         raise FileNotFoundError(f"There is no entry {path}. To write one: course speedrun --new {path}")
     reference = prepare({**scoring.REFERENCE, "stories": stories})

@@ -12,8 +12,8 @@ import numpy as np
 from tqdm import tqdm
 
 from course_lib import data
-from course_lib.data import texts
-from course_lib.data.windows import Training, Validation, cut, spread
+from course_lib.data import texts, windows
+from course_lib.data.windows import Training, Validation, spread
 from course_lib.data.writers import HELD_OUT
 from course_lib.stories import requests
 from course_lib.tokenizer import Tokenizer
@@ -37,9 +37,8 @@ class Examples(Training):
 
     def rows(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """These examples -> idx, targets: int32 (B, T)."""
-        idx, targets = (
-            part.copy() for part in cut(self.tokens, self.starts[chosen], self.context)
-        )  # one row: one memory
+        both = windows.cut(self.tokens, self.starts[chosen], self.context)
+        idx, targets = (part.copy() for part in both)  # one row: one memory
         column = np.arange(self.context)[None]  # (1, T); the target in column t is token t + 1
         first, end = (self.answers[chosen] - 1)[:, None], (self.lengths[chosen] - 1)[:, None]  # (B, 1)
         targets[(column < first) | (column >= end)] = data.IGNORE

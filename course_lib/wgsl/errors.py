@@ -67,7 +67,7 @@ def explained(said: str, code: list[str]) -> tuple[str, int | None]:
     reason = first[1].strip() if first else next((row.strip() for row in said.splitlines()[::-1] if row.strip()), said)
     if "left-hand side" in reason and any(re.match(r"var\s+\w+\s*:", row) for row in code):
         said += "isn't compatible with address space"  # that is what is wrong, told where it is used
-    words = _of_parsing(reason, text, column, said) or _of_types(said, text) or _of_entry(said)
+    words = _of_parsing(reason, text, column, said) or _of_types(said) or _of_entry(said)
     if words is None:
         detail = re.findall(r"^ *= (.*)$", said, re.M)
         words = f"The compiler says: {detail[-1] if detail and 'invalid' in reason else reason}."
@@ -187,7 +187,7 @@ def _a(kind: str) -> str:
     return f"{'an' if kind[0] in 'if' else 'a'} {kind}"
 
 
-def _of_types(said: str, text: str) -> str | None:
+def _of_types(said: str) -> str | None:
     pair = re.search(r"Operation (\w+) can't work with \[\d+\] \(of type (.*)\) and \[\d+\] \(of type (.*)\)", said)
     if (
         pair

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from course_lib import lexer
 from course_lib.coach.slips import kernel_twins
-from course_lib.coach.slips.kernel_scopes import Variable, counts, declares, functions, variables
+from course_lib.coach.slips.kernel_scopes import Variable, counts, declares, functions, inserted, variables
 
 SWITCH = "course_switch"
 MOST = 320  # edits of a text
@@ -79,11 +79,7 @@ def switched(text: str, tried: list[Edit]) -> str:
     for (start, end), changes in sorted(places.items(), key=lambda place: place[0][1] - place[0][0]):
         opens[start] = f"({''.join(changes)}(" + opens.get(start, "")  # outer ones come later, and stand before
         closes[end] = closes.get(end, "") + "))"
-    parts, last = [], 0
-    for offset in sorted({*opens, *closes}):
-        parts += [text[last:offset], closes.get(offset, ""), opens.get(offset, "")]
-        last = offset
-    return f"__constant__ int {SWITCH};\n" + "".join(parts) + text[last:]
+    return f"__constant__ int {SWITCH};\n" + inserted(text, opens, closes)
 
 
 def _changes(read: lexer.Text) -> Iterator[tuple[int, int, int, str]]:

@@ -32,6 +32,15 @@ def functions(read: lexer.Text) -> list[lexer.Function]:
     return found
 
 
+def inserted(text: str, opens: dict[int, str], closes: dict[int, str]) -> str:
+    """The text with more before its offsets: what closes there first, then what opens."""
+    parts, last = [], 0
+    for offset in sorted({*opens, *closes}):
+        parts += [text[last:offset], closes.get(offset, ""), opens.get(offset, "")]
+        last = offset
+    return "".join(parts) + text[last:]
+
+
 def variables(read: lexer.Text) -> list[Variable]:
     """The scalars and pointers of all functions, with their scopes."""
     found, code = [], read.code

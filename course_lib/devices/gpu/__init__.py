@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 
+from . import storage
 from .epilogue_fusion import EpilogueFusion
 from .mixed import MixedPrecision
 from .precision import Precision
@@ -27,9 +28,13 @@ FILES = """
 """.split()
 
 
-def ops(precision: Precision) -> dict[str, Callable]:
-    """Every op that begins with an array, by its name; products multiply in what `precision` says at the time."""
+def ops(precision: Precision, memory) -> dict[str, Callable]:
+    """Every op but the copies from and to the host, by its name; products multiply in what `precision` says at the time.
+
+    memory: of the device, card.py or guarded.py.
+    """
     files = [import_module(f"{__name__}.{name}") for name in FILES]
     table = {op: getattr(file, op) for file in files for op in file.__all__}
     mixed = MixedPrecision(precision)  # covers those of its names
-    return table | {op: getattr(part, op) for part in (mixed, EpilogueFusion(mixed)) for op in part.OPS}
+    fused = {op: getattr(part, op) for part in (mixed, EpilogueFusion(mixed)) for op in part.OPS}
+    return table | fused | storage.makers(memory)

@@ -10,8 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..checking import is_number
-from ..checks import broadcast_shape, in_dtype
+from ..checks import broadcast_shape, in_dtype, is_number, of_where
 from ..layout import broadcast_strides
 from .launching import (
     OF_SIZE,
@@ -135,8 +134,7 @@ greater, greater_equal = _comparison("greater", "Less", True), _comparison("grea
 
 
 def where(condition, a, b, out=None):
-    shape = broadcast_shape("where", condition.shape, np.shape(a), np.shape(b))
-    dtype = np.dtype(np.float32) if is_number(a) and is_number(b) else (b if is_number(a) else a).dtype
+    shape, dtype = of_where(condition, a, b)
     a, b = (_array("where", x, condition, dtype) for x in (a, b))
     y = empty(condition, shape, dtype) if out is None else out
     if y.size:

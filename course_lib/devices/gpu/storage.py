@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 
 import numpy as np
 
 from ..layout import broadcast_strides, collapse
+from ..reference.storage import view as view
 from . import launching
 from .launching import OF_SIZE, THREADS, TYPES, WORDS, blocks, check_size, empty, instances, kernel, vector_width
 from .views import views
@@ -97,11 +97,6 @@ def _cast(x, result, before: str, after: str, packs: bool = False):
     width = 4 if packs and vector_width(x, result) > 1 else 1
     name = f"cast_packs<{before}, {after}, 4>" if width > 1 else f"cast<{before}, {after}>"
     kernel("cast.cu", name)((blocks(x.size, THREADS * width),), (THREADS,), (x, result, x.size))
-
-
-def view(x, shape, offset=0):
-    size = math.prod(shape)
-    return x.reshape(-1)[offset : offset + size].reshape(shape)
 
 
 def strided_copy(x, shape, strides, offset=0, out=None):

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..checking import is_number
-from ..checks import broadcast_shape, in_dtype
+from ..checks import broadcast_shape, in_dtype, is_number, of_where
 from ..layout import blocks, broadcast_strides
 from .launching import empty, kernel
 from .memory import TYPES
@@ -104,8 +103,7 @@ sin, cos = _unary("sin"), _unary("cos")
 
 
 def where(condition, a, b, out=None):
-    shape = broadcast_shape("where", condition.shape, np.shape(a), np.shape(b))
-    dtype = np.dtype(np.float32) if is_number(a) and is_number(b) else (b if is_number(a) else a).dtype
+    shape, dtype = of_where(condition, a, b)
     a, b = (fill(empty(condition, (), dtype), in_dtype("where", x, dtype)) if is_number(x) else x for x in (a, b))
     y = empty(condition, shape, dtype) if out is None else out
     if y.size:

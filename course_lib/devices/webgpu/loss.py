@@ -21,9 +21,9 @@ def _sizes(logits, ignore_index):
 
 def _count(logits, targets, sizes):
     """How many targets are not ignored: float32 (1), on the device."""
-    kept = empty(logits, (1,))
-    kernel(FILE, "cross_entropy_count")(1, targets=targets, kept=kept, **sizes, lowest=LOWEST)
-    return kept
+    count = empty(logits, (1,))
+    kernel(FILE, "cross_entropy_count")(1, targets=targets, count=count, **sizes, lowest=LOWEST)
+    return count
 
 
 def cross_entropy_forward(logits, targets, ignore_index=-1):
@@ -36,9 +36,9 @@ def cross_entropy_forward(logits, targets, ignore_index=-1):
     return _mean(losses, _count(logits, targets, sizes), sizes), logsumexp
 
 
-def _mean(losses, kept, sizes):
+def _mean(losses, count, sizes):
     loss = empty(losses, ())
-    kernel(FILE, "cross_entropy_mean")(1, of_rows=losses, counted=kept, loss=loss, **sizes, lowest=LOWEST)
+    kernel(FILE, "cross_entropy_mean")(1, losses_read=losses, count_read=count, loss=loss, **sizes, lowest=LOWEST)
     return loss
 
 
@@ -47,9 +47,9 @@ def cross_entropy_backward(dloss, logits, targets, logsumexp, ignore_index=-1):
     dlogits = empty(logits, logits.shape)  # (n, V)
     if logits.size:
         given = {"logits": logits, "targets": targets, "logsumexp": logsumexp, "dloss": dloss}
-        kept = _count(logits, targets, sizes)
+        count = _count(logits, targets, sizes)
         run = kernel("cross_entropy_backward.wgsl", "cross_entropy_backward")
-        run(blocks(logits.size), **given, kept=kept, dlogits=dlogits, **sizes)
+        run(blocks(logits.size), **given, count=count, dlogits=dlogits, **sizes)
     return dlogits
 
 
@@ -61,8 +61,8 @@ def linear_cross_entropy(x, weight, bias, targets, ignore_index=-1, needs_grad=T
         loss, logsumexp = cross_entropy_forward(logits, targets, ignore_index)
         return loss, cross_entropy_backward(full((), 1.0), logits, targets, logsumexp, ignore_index)
     sizes = _sizes(logits, ignore_index)
-    losses, kept = empty(logits, (sizes["n"],)), _count(logits, targets, sizes)
+    losses, count = empty(logits, (sizes["n"],)), _count(logits, targets, sizes)
     if logits.size:  # dlogits are written over the logits, the largest array of a step
         run = kernel(FILE, "cross_entropy_fused")
-        run(sizes["n"], logits=logits, targets=targets, counted=kept, of_each=losses, **sizes, lowest=LOWEST)
-    return _mean(losses, kept, sizes), logits
+        run(sizes["n"], logits=logits, targets=targets, count_read=count, row_losses=losses, **sizes, lowest=LOWEST)
+    return _mean(losses, count, sizes), logits
