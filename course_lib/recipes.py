@@ -8,8 +8,7 @@ import dataclasses
 import os
 from dataclasses import dataclass, field
 
-from course_lib import data, nvidia
-from course_lib.devices.cpu import bfloat16, products
+from course_lib import data, devices, nvidia
 from course_lib.model_config import PRESETS, GPTConfig
 
 COMPUTE = ("float32", "bfloat16")
@@ -210,7 +209,7 @@ def settings(preset: str, device: str = "cpu", **changes) -> Settings:
     if device == "simulator":
         recipe |= ON_SIMULATOR.get(preset, {})
     if "compute" not in given and preset in IN_BFLOAT16.get(device, ()) and not why_not_bfloat16(device):
-        faster = device == "cuda" or products.bfloat16_is_faster(GPTConfig.preset(preset).channels)
+        faster = devices.bfloat16_is_faster(device, GPTConfig.preset(preset).channels)
         recipe["compute"] = "bfloat16" if faster else "float32"
     if name == "best" and not given.get("start") and (given.get("text") or given.get("corpus") == "shakespeare"):
         recipe["model"] = ON_TEXT | given.pop("model", {})
@@ -221,7 +220,7 @@ def settings(preset: str, device: str = "cpu", **changes) -> Settings:
 
 def why_not_bfloat16(device: str) -> str:
     """A sentence that says why products on a device are float32; empty if they can multiply in bfloat16."""
-    if device == "simulator" or (device == "cpu" and bfloat16.instruction()):
+    if device == "simulator" or devices.bfloat16_instruction(device):
         return ""
     gpu = nvidia.gpu() if device == "cuda" else None
     if gpu is not None and gpu.capability >= TENSOR_CORES:

@@ -16,11 +16,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_lib import checkpoint, clock, data, metrics, nvidia, progress, recipes, whose
+from course_lib import checkpoint, clock, data, devices, metrics, nvidia, progress, recipes, whose
 from course_lib.devices import available_devices, products_by
-from course_lib.devices.cpu import memory
-from course_lib.devices.gpu import card
-from course_lib.devices.webgpu import adapter
 from course_lib.generation import generate
 from course_lib.model import GPT, GPTConfig
 from course_lib.recipes import Settings
@@ -177,7 +174,7 @@ def _go(run: Run, folder: RunFolder | None, display: progress.Display, watch: Co
             raise Diverged(f"{error} {_causes(run, folder)}") from None
         finally:
             display.stop()
-            memory.release()  # what the steps used again and again
+            devices.release("cpu")  # what the steps used again and again
     stopped = (
         (signals or [signal.SIGTERM])[0] if run.done < settings.steps else None
     )  # perhaps another rank received it
@@ -194,18 +191,18 @@ def choose_device(name: str) -> tuple[str, str]:
     found = available_devices()
     if name != "auto":
         if name not in found:
-            problem = {"cuda": card.problem, "webgpu": adapter.problem}.get(name)
-            reason = problem() if problem else "`course doctor` says what is missing."
+            known = name in devices.LOADERS and devices.problem(name)
+            reason = known or "`course doctor` says what is missing."
             raise TrainingError(
                 f"This machine has no device {name!r} that the course can use; it has {', '.join(found)}. {reason}"
             )
         return name, "as asked"
     if "cuda" in found:
         return "cuda", "an NVIDIA GPU is the fastest device here"
-    if no_gpu := adapter.problem_as_gpu():
-        return "cpu", f"{card.problem()} {no_gpu}".removesuffix(".")
-    no_cuda = "" if nvidia.gpu() is None else f"; {card.problem()}"
-    return "webgpu", f"the fastest device here is {adapter.adapter_name()}{no_cuda}"
+    if no_gpu := devices.problem("webgpu", as_gpu=True):
+        return "cpu", f"{devices.problem('cuda')} {no_gpu}".removesuffix(".")
+    no_cuda = "" if nvidia.gpu() is None else f"; {devices.problem('cuda')}"
+    return "webgpu", f"the fastest device here is {devices.hardware('webgpu')}{no_cuda}"
 
 
 def _same(saved: checkpoint.Checkpoint, preset: str | None, device: str, changes: dict, folder: RunFolder) -> Settings:

@@ -40,7 +40,8 @@ __doc__ = f"{__doc__}{contract.TABLE}"
 
 # Modules whose `table()` builds the device; `available()` says whether this machine has it. One that multiplies bfloat16 has
 # `computing(kind, copies, backward)` too, and `Copies(weights)` if it keeps what it rounds. One that can replay a step as a
-# whole has `CapturedStep(work)`. `limits()` says what it does not take.
+# whole has `CapturedStep(work)`. `limits()` says what it does not take. `problem(as_gpu)`, `hardware()`, `release()`,
+# `bfloat16_instruction()` and `bfloat16_is_faster(channels)` answer the functions below of about these names.
 LOADERS = {name: f"course_lib.devices.{name}" for name in ("reference", "cpu", "simulator", "cuda", "webgpu")}
 
 _tables: dict[str, Table] = {}
@@ -110,6 +111,36 @@ def products_by(name: str) -> str:
     """What multiplies matrices on device `name`, in words, and with it the last bits."""
     own = getattr(_module(name), "products_by", None)
     return f"kernels of the device {name}" if own is None else own()
+
+
+def problem(name: str, as_gpu: bool = False) -> str:
+    """Why this machine cannot compute on device `name`, in a sentence; as_gpu: or why it is no faster there than the CPU."""
+    own = getattr(_module(name), "problem", None)
+    return "" if own is None else own(as_gpu)
+
+
+def hardware(name: str) -> str:
+    """What device `name` runs on, by the name that it has itself; empty if it has none."""
+    own = getattr(_module(name), "hardware", None)
+    return "" if own is None else own()
+
+
+def release(name: str) -> None:
+    """Give memory that device `name` keeps for the next step back to the system, where it keeps some."""
+    if own := getattr(_module(name), "release", None):
+        own()
+
+
+def bfloat16_instruction(name: str) -> str:
+    """What the processor of device `name` multiplies bfloat16 by; empty if it does not."""
+    own = getattr(_module(name), "bfloat16_instruction", None)
+    return "" if own is None else own()
+
+
+def bfloat16_is_faster(name: str, channels: int) -> bool:
+    """Whether linear layers of so many channels are faster in bfloat16 on device `name`, which can multiply it."""
+    own = getattr(_module(name), "bfloat16_is_faster", None)
+    return True if own is None else own(channels)
 
 
 def rounded_copies(name: str, weights: list):

@@ -23,8 +23,12 @@ computing = PRECISION.computing
 
 
 def available() -> bool:
-    """Whether this machine has an NVIDIA GPU that CuPy can use; `card.problem()` says why not."""
-    return not card.problem()
+    """Whether this machine has an NVIDIA GPU that CuPy can use; `problem()` says why not."""
+    return not problem()
+
+
+def problem(as_gpu: bool = False) -> str:
+    return card.problem()
 
 
 def table() -> dict[str, Callable]:

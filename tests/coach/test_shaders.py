@@ -44,7 +44,7 @@ def test_a_right_answer_passes_and_is_counted(ask):
     assert verdict.passed and verdict.judged and verdict.measured == "one tile", verdict.why
     counts = {count.name: (count.yours, count.ours) for count in verdict.counts}
     assert counts["elements read from workgroup memory"] == (2 * 256 * 32, 2 * 256 * 32)
-    assert re.search(r"line +memory", verdict.report)
+    assert re.search(r"line +space", verdict.report)
 
 
 @here

@@ -22,10 +22,12 @@ from ..reference import dropout
 from ..reference import quantised as plain_quantised
 from . import (
     arithmetic,
+    bfloat16,
     compiled,
     compiled_layers,
     compiled_recurrences,
     compiled_training,
+    memory,
     plain_attention,
     plain_layers,
     plain_training,
@@ -46,6 +48,18 @@ def table() -> dict[str, Callable]:
     if compiler and compiled.load(compiler):
         ops |= {name: getattr(file, name) for file in COMPILED for name in file.__all__}
     return ops
+
+
+def release() -> None:
+    memory.release()
+
+
+def bfloat16_instruction() -> str:
+    return bfloat16.instruction()
+
+
+def bfloat16_is_faster(channels: int) -> bool:
+    return products.bfloat16_is_faster(channels)
 
 
 def products_by() -> str:

@@ -26,8 +26,17 @@ FILES = """
 
 
 def available() -> bool:
-    """Whether this machine has a WebGPU adapter; `adapter.problem()` says why not."""
-    return not import_module(f"{__name__}.adapter").problem()
+    """Whether this machine has a WebGPU adapter; `problem()` says why not."""
+    return not problem()
+
+
+def problem(as_gpu: bool = False) -> str:
+    adapter = import_module(f"{__name__}.adapter")
+    return adapter.problem_as_gpu() if as_gpu else adapter.problem()
+
+
+def hardware() -> str:
+    return import_module(f"{__name__}.adapter").adapter_name()
 
 
 def table() -> dict[str, Callable]:
