@@ -178,13 +178,14 @@ def facts() -> list[Fact]:
 
 def uses() -> list[str]:
     """What the course will compute with here, one sentence each."""
-    from course_lib.devices import available_devices
+    from course_lib.devices import available_devices, bfloat16_instruction
     from course_lib.training import choose_device
 
     devices = available_devices()
     loops = "compiled C++ loops" if native.find_compiler() else "NumPy's BLAS and plain NumPy loops (slower)"
     noun = "thread" if native.threads() == 1 else "threads"
-    lines = [f"Devices: {', '.join(devices)}.", f"On the CPU: {loops}, on at most {native.threads()} {noun}."]
+    rounded = f"; {by} multiplies bfloat16" if (by := bfloat16_instruction("cpu")) else ""
+    lines = [f"Devices: {', '.join(devices)}.", f"On the CPU: {loops}, on at most {native.threads()} {noun}{rounded}."]
     device, why = choose_device("auto")
     lines.append(f"To train and to sample, unless told otherwise: {device} ({why}).")
     if device == "cuda":
