@@ -45,7 +45,7 @@ exercise = Exercise(
     wrong=[
         Wrong(Changed(("    tree[lane] = 0.0;\n    if (lane < args.n) {\n        tree[lane] = x[lane];\n    }\n",
                        "    if (lane >= args.n) {\n        return;\n    }\n    tree[lane] = x[lane];\n")),
-              "Threads from n on never reach the barrier, at which all 64 must meet. Let them stay, and contribute 0.",
+              "Threads from n on never reach the barrier, at which all 64 must arrive. Let them stay, and contribute 0.",
               when=lambda seen: "divergent-barrier" in seen.kinds and "return" in seen.text),
         Wrong(Changed(("    tree[lane] = 0.0;\n    if (lane < args.n) {\n        tree[lane] = x[lane];\n    }\n",
                        "    tree[lane] = select(0.0, x[lane], lane < args.n);\n")),

@@ -24,7 +24,7 @@ def cases(random):
     yield case("padding behind the answer", [([5, 4], [6])], 9)
     yield case("an empty answer", [([5], [])], 6)
     yield case("answers of different lengths", [([5], [6, 7, 7, 3]), ([5, 4, 3], [2])], 9)
-    yield case("other marks", [([5, 4], [6, 7])], 8, mark=30, end=20)
+    yield case("other special tokens", [([5, 4], [6, 7])], 8, mark=30, end=20)
     lengths = ((9, 4), (2, 12), (6, 1), (1, 7))
     many = [tuple(random.integers(1, 7, length).tolist() for length in both) for both in lengths]
     yield case("four conversations", many, 20)
@@ -62,15 +62,15 @@ exercise = Exercise(
               "The loss counts the prompt too: from the end token that begins the row up to the end of the answer."),
         Wrong(Changed(("ids == mark)[0]", "ids == mark)[0] + 1")),
               "losses[b, t] belongs to the token after tokens[b, t]. So the first token of the answer has its loss where the "
-              "mark stands; you begin one later."),
+              "special token `mark` stands; you begin one later."),
         Wrong(Changed(("ids == mark)[0]", "ids == mark)[0] - 1")),
-              "You begin one too early: that loss is the mark's own, and the mark is no part of the answer."),
+              "You begin one too early: that loss is of the special token `mark` itself, which is no part of the answer."),
         Wrong("""def answer_loss(losses, tokens, mark, end):
     scored = []
     for row, ids in zip(losses, tokens):
         scored.append(row[np.flatnonzero(ids == mark)[0] :])
     return np.concatenate(scored).mean()
-""", "The padding behind the answers is counted. An answer stops at the first end token after the mark."),
+""", "The padding behind the answers is counted. An answer stops at the first end token after the special token `mark`."),
         Wrong("""def answer_loss(losses, tokens, mark, end):
     means = []
     for row, ids in zip(losses, tokens):

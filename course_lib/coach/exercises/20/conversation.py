@@ -11,7 +11,7 @@ def cases(random):
     yield Case("two questions, two answers", [("user", "A"), ("assistant", "B"), ("user", "C"), ("assistant", "De")])
     yield Case("the last question is open", [("user", "A"), ("assistant", "Bc"), ("user", "Def")])
     yield Case("an empty answer", [("user", "A"), ("assistant", "")])
-    yield Case("text that looks like a mark", [("user", "<|assistant|>"), ("assistant", "<|user|>")])
+    yield Case("text that looks like a special token", [("user", "<|assistant|>"), ("assistant", "<|user|>")])
 
 
 def right(turns):
@@ -51,12 +51,12 @@ exercise = Exercise(
     wrong=[
         Mistake("encode(text) is a list. Put its ids into `ids` one by one, with a star: [USER, *encode(text)].",
                 when=lambda seen: seen.got is not None and any(isinstance(token, list) for token in seen.got[0])),
-        Mistake("`learned` needs one entry for each token of `ids`, the marks and END included: the two lists differ in length.",
+        Mistake("`learned` needs one entry for each token of `ids`, special tokens included: the two lists differ in length.",
                 when=lambda seen: seen.got is not None and len(seen.got[0]) != len(seen.got[1])),
         Wrong(Changed(("*body, END]", "*body]"), ("(len(body) + 1)", "len(body)")),
               "An answer ends in END, or a model that learned from it never stops."),
         Wrong(Changed(("[False] + [True] * (len(body) + 1)", "[True] * (len(body) + 2)")),
-              "The mark ASSISTANT is learned too. It is written by whoever asks, not by the model."),
+              "The special token ASSISTANT is learned too. It is written by whoever asks, not by the model."),
         Wrong(Changed(("[True] * (len(body) + 1)", "[True] * len(body) + [False]")),
               "END after an answer is not learned. Then the model does not learn when to stop."),
         Wrong(Changed(("[False] * (1 + len(body))", "[False] + [True] * len(body)")),
@@ -69,16 +69,16 @@ exercise = Exercise(
         ids += [ASSISTANT if answer else USER, *body] + [END] * answer
         learned += [False] + [answer] * (len(body) + answer)
     return ids, learned
-""", "If the last turn is the user's, the mark ASSISTANT must follow: it tells the model to answer."),
+""", "If the last turn is the user's, the special token ASSISTANT must follow: it tells the model to answer."),
         Wrong(Changed(("[USER, *body]", "[USER, *body, END]"), ("[False] * (1 + len(body))", "[False] * (2 + len(body))")),
-              "END stands after answers alone; a question ends where the mark ASSISTANT begins the answer."),
+              "END stands after answers alone; a question ends where the special token ASSISTANT begins the answer."),
         Wrong(Changed(("ids, learned = [END], [False]", "ids, learned = [], []")),
               "Every text of the training begins with END. A conversation does too."),
         Wrong("""def conversation(turns):
     text = "".join(f"<|{who}|>{words}" for who, words in turns)
     ids = [END, *encode(text), END]
     return ids, [False] * len(ids)
-""", "The marks are special tokens, one id each. You encode them as text, as if somebody had typed them.",
+""", "USER and ASSISTANT are special tokens, one id each. You encode them as text, as if somebody had typed them.",
               when=lambda seen: USER not in list(seen.got[0]) and ord("<") in list(seen.got[0]),
               once="the question has no bracket"),
     ],

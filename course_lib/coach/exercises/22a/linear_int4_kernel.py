@@ -80,8 +80,8 @@ exercise = Exercise(
     hints=(
         "Lane l takes the words l, l + 32, ... of row m: words[m * line + w]. Word w holds the codes of k = 8 w .. 8 w + 7, and "
         "belongs to group w / GROUP_WORDS of row m: number m * groups + w / GROUP_WORDS of scales and zeros.",
-        "Eight<N> values(x + row * K, 8 * w, K) loads the eight numbers of x that meet them; values[i] is 0 beyond K. Code i is "
-        "word >> 4 * i & 15.",
+        "Eight<N> values(x + row * K, 8 * w, K) loads the eight numbers of x that they are multiplied with; values[i] is 0 "
+        "beyond K. Code i is word >> 4 * i & 15.",
         "for (int i = 0; i < 8; i++) part += ((word >> 4 * i & 15) - zero) * values[i]; then sum += scales[group] * part;",
     ),
     example='''// One number for each warp: the sum of a row of bytes, four to a word.

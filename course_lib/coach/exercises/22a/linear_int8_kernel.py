@@ -78,8 +78,8 @@ exercise = Exercise(
         "Lane l begins at word 2l, and goes on in steps of 64. Two words hold the codes of k = 4w .. 4w + 7, which is what Eight "
         "loads from k = 4w on.",
         "Code i of a word is its byte i: (signed char)(word >> 8 * i) drops the bytes above it and keeps the sign.",
-        "Word w meets values[0] to values[3], and word w + 1, if w + 1 < line, values[4] to values[7]: sum += (signed char)(word "
-        ">> 8 * i) * values[i], with a loop over i that is unrolled.",
+        "Word w is multiplied with values[0] to values[3], and word w + 1, if w + 1 < line, with values[4] to values[7]: sum += "
+        "(signed char)(word >> 8 * i) * values[i], with a loop over i that is unrolled.",
     ),
     example='''// One number for each warp: how many bytes of a row are negative, four to a word.
 __global__ void negative_bytes(const unsigned* words, int* y, int line, int M) {

@@ -27,7 +27,7 @@ exercise = Exercise(
            "it for each head, in a loop or with np.einsum.",),
     wrong=[
         Wrong(Changed(('"hd,hdk->hk"', '"hd,gdk->hk"')),
-              "Each head has a matrix of its own; here every query meets the matrices of all heads, added up."),
+              "Each head has a matrix of its own; here every query is multiplied by the matrices of all heads, summed."),
         Wrong(Changed(('np.einsum("hd,hdk->hk", q, w_uk)', "q @ w_uk")),
               "q @ w_uk multiplies the queries of all heads by the matrix of each: (H, H, K). Head h needs only q[h] @ w_uk[h]."),
         Wrong(Changed(('np.einsum("hd,hdk->hk", q, w_uk)', "w_uk.sum(axis=1)")),

@@ -33,8 +33,8 @@ exercise = Exercise(
     call=lambda answer, q, k, v, g, S: tuple(answer(q, k, v, g, S)),
     hints=(
         "The verdict says which of the two results is wrong. Take the chunk of two steps, and follow what the first one wrote.",
-        "G[t] is the decay from the beginning of the chunk to t. The new state is what is left at the end. Which decays meet "
-        "what step s wrote: those before s, or those after it?",
+        "G[t] is the decay from the beginning of the chunk to t. The new state is what is left at the end. Which decays apply "
+        "to what step s wrote: those before s, or those after it?",
         "From s to the end it is G[-1] - G[s]: np.exp(G[-1] - G)[:, None] * k.",
     ),
     example='''def left_of_deposits(deposits, rates):
@@ -44,17 +44,17 @@ exercise = Exercise(
 ''',
     wrong=[
         Wrong(Changed(("np.exp(G[-1] - G)[:, None] * k", "np.exp(G)[:, None] * k")),
-              "The new state is wrong: what step s wrote is multiplied by the decays before it. It meets those after it, up "
-              "to the end of the chunk."),
+              "The new state is wrong: what step s wrote is multiplied by the decays before it. What applies are the decays "
+              "after it, up to the end of the chunk."),
         Wrong(Changed(("np.exp(G[-1] - G)[:, None] * k", "np.exp(G - G[-1])[:, None] * k")),
               "This grows what a chunk writes. G[-1] is the lowest, so the exponent that is at most 0 is G[-1] - G."),
         Wrong(Changed(("np.exp(G[-1] - G)[:, None] * k", "np.exp(G[-1]) * k")),
-              "This decays each step's write as if it were made before the chunk. Step s meets only the decays after it."),
+              "This decays each step's write as if it were made before the chunk. Only the decays after step s apply."),
         Wrong(Changed(("(np.exp(G[-1] - G)[:, None] * k).T", "k.T")),
               "What a step writes decays until the end of the chunk as well, by the steps after it."),
         Wrong(Changed(("np.exp(G[-1] - G)[:, None] * k", "np.exp(G)[:, None] * k"),
                       ("np.exp(G)[:, None] * (q @ S)", "np.exp(G[-1] - G)[:, None] * (q @ S)")),
-              "Now both are wrong. The line of y was right: the old state has met the decays from the beginning of the chunk "
-              "to t."),
+              "Now both are wrong. The line of y was right: the decays from the beginning of the chunk to t apply to "
+              "the old state."),
     ],
 )  # fmt: skip
