@@ -4,16 +4,16 @@
 # The lecture: [10a Flash attention, forward](../notebooks/10a_flash_forward.ipynb).
 
 # %% [markdown]
-# ## One word attends
+# ## One token attends
 #
-# `q`, `k` and `v` are (T, D). Return the output of word `t`: D numbers. It attends to itself and to the words before it, and
+# `q`, `k` and `v` are (T, D). Return the output of token `t`: D numbers. It attends to itself and to the tokens before it, and
 # to no other. With D = 1, q `[[0], [0]]`, v `[[2], [4]]` and t = 1, both scores are 0, and the output is `[3]`.
 
 
 # %% exercise="attend_one" lecture=true
 def attend_one(q, k, v, t):
     D = q.shape[1]
-    # yours: scores of the keys that word t may attend to, their softmax, and the weighted sum of values
+    # yours: scores of the keys that token t may attend to, their softmax, and the weighted sum of values
     scores = k[: t + 1] @ q[t] / np.sqrt(D)  # (t + 1,)
     weights = np.exp(scores - scores.max())
     weights /= weights.sum()
@@ -88,8 +88,8 @@ __global__ void tiled_attention(const float* q, const float* k, const float* v, 
 # %% [markdown]
 # ## Tiles that are loaded
 #
-# A text has `T` words. A block owns `block` queries (the last one what is left), and loads tiles of `tile` keys, from key 0
-# on, as long as one of its queries attends to a key of the tile. How many tiles do all blocks load together? With 128 words,
+# A text has `T` tokens. A block owns `block` queries (the last one what is left), and loads tiles of `tile` keys, from key 0
+# on, as long as one of its queries attends to a key of the tile. How many tiles do all blocks load together? With 128 tokens,
 # blocks of 32 and tiles of 32 it was 10; with blocks of 64 it was 6.
 
 
@@ -130,7 +130,7 @@ __global__ void half_warp_max(const float* x, float* y) {
 # logsumexp, the log of the sum of exp(score), to `logsumexp`.
 #
 # The rows belong to queries: row `i` to query `t = i % T`. If `causal`, query t attends to the keys 0 to S - T + t and no
-# others (the queries are the *last* T words). The weights of all other keys are 0, and their scores must not matter.
+# others (the queries are the *last* T tokens). The weights of all other keys are 0, and their scores must not matter.
 #
 # With T = S = 2, causal, the rows `[1, 9]` and `[2, 2]` become `[1, 0]` and `[0.5, 0.5]`; logsumexp becomes `[1, 2.6931]`. It
 # is launched in blocks of 32 threads, with at least one thread for each row; a thread owns a row. Without flash attention every
@@ -164,16 +164,16 @@ __global__ void half_warp_max(const float* x, float* y) {
 # %% [markdown]
 # ## 3. Sliding-window attention
 #
-# Some models for long texts use **sliding-window attention** (Beltagy et al. 2020): a word attends only to the `W` words that
-# end with itself. Query t attends to the keys t - W + 1 to t, as far as they exist. So tiles can be skipped at *both* ends.
+# Some models for long texts use **sliding-window attention** (Beltagy et al. 2020): a token attends only to the `W` tokens
+# that end with itself. Query t attends to the keys t - W + 1 to t, as far as they exist. So tiles can be skipped at *both* ends.
 # Write the loop of a block over its tiles: those that any of its queries attends to, and no others. All threads of the block
 # together load each tile of `TILE` keys and values into `k_tile` and `v_tile`. Then every thread calls `see` for each key
 # that its query attends to: `see(own, key, value, out, m, l)`, as in the lecture, with `key` and `value` pointing into the
 # tiles. Let each tile begin at a key `start` of your choice; a multiple of `TILE` will do. q, k, v and y are (T, D). The block
 # has 32 threads; T can be any number.
 #
-# With `W` = 1 each word attends to itself alone, and y equals v. The count is the number of bytes moved for 256 words and W =
-# 20.
+# With `W` = 1 each token attends to itself alone, and y equals v. The count is the number of bytes moved for 256 tokens and
+# W = 20.
 
 # %% exercise="sliding_window_attention"
 r"""

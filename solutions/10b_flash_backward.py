@@ -14,7 +14,7 @@
 def one_value(P, dy, s):
     gradient = np.zeros(dy.shape[1])
     for t in range(len(P)):
-        # yours: add what word t contributes to the gradient of value s
+        # yours: add what token t contributes to the gradient of value s
         gradient = gradient + P[t, s] * dy[t]
         # end
     return gradient
@@ -24,7 +24,7 @@ def one_value(P, dy, s):
 # ## One score, without its row
 #
 # Given is what belongs to one query: `q`, `dy` and `y` (D numbers each) and `logsumexp`, a number. And what belongs to one
-# key: `k` and `v`. Return the gradient of their score, dS. In the example of the first word and the first key it is -0.75.
+# key: `k` and `v`. Return the gradient of their score, dS. In the example of the first query and the first key it is -0.75.
 
 
 # %% exercise="one_score_gradient" lecture=true
@@ -72,9 +72,9 @@ __global__ void value_gradient(const float* P, const float* dy, float* dv, int T
 # %% [markdown]
 # ## The weight that a key receives
 #
-# How much do all words attend to key s? `scores` (T, T) has a row for each query, and *nothing in it is masked yet*;
+# How much do all tokens attend to key s? `scores` (T, T) has a row for each query, and *nothing in it is masked yet*;
 # `logsumexp` (T) belongs to the rows under the causal mask. Thread s owns key s: it sums the attention weights that the
-# queries give to it. Two words with equal scores give `[1.5, 0.5]`.
+# queries give to it. Two tokens with equal scores give `[1.5, 0.5]`.
 
 # %% exercise="weight_received" lecture=true
 r"""
@@ -102,7 +102,7 @@ __global__ void weight_received(const float* scores, const float* logsumexp, flo
 #
 # With B = T = 1, H = 2, d = 1, dy `[1, 2]` and y `[7, 6]`, delta becomes `[7, 12]`. `X` is float, or bfloat16 when chapter
 # 08c's tensor cores are used: `to_float(x)` converts either to float. It is launched in blocks of 64 threads, at least eight
-# for each row. The count is the bytes moved for 2 heads, 48 words and d = 32.
+# for each row. The count is the bytes moved for 2 heads, 48 tokens and d = 32.
 
 # %% exercise="flash_attention_delta"
 # include kernels/flash_attention_backward.cu flash_attention_delta: find this lane's row (b, h, t), and sum dy times y
@@ -200,10 +200,10 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
 # %% [markdown]
 # ## 6. Challenge: all gradients with few bytes (stretch)
 #
-# One head of D = 16 numbers, no mask, T words that attend to each other. Given are q, k, v and dy (T, 16), `logsumexp` and
+# One head of D = 16 numbers, no mask, T tokens that attend to each other. Given are q, k, v and dy (T, 16), `logsumexp` and
 # `delta` (T); write dq, dk and dv (T, 16). It is one launch of 2 blocks of 32 threads with 32,768 bytes of `shared`, whatever
 # T is. Blocks cannot wait for each other, so no block may need what another writes. `pair` computes the weight p and the
-# gradient ds of a score, for one query and one key. The count is the bytes moved for 96 words. Reading and writing everything
+# gradient ds of a score, for one query and one key. The count is the bytes moved for 96 tokens. Reading and writing everything
 # once takes 43,776. Ours leaves you much room. Your attempts are recorded.
 
 # %% exercise="attention_backward_few_bytes"

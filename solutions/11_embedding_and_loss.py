@@ -6,8 +6,8 @@
 # %% [markdown]
 # ## Find the fault: added once
 #
-# `dy` has a row for each position, and `ids` the word there. The gradient of row w of a table with `V` rows is the sum of the
-# rows of `dy` at the positions with the word w. The line below does not add them all up. Run the cell first. For the ids `[1,
+# `dy` has a row for each position, and `ids` the token there. The gradient of row w of a table with `V` rows is the sum of the
+# rows of `dy` at the positions with the token w. The line below does not add them all up. Run the cell first. For the ids `[1,
 # 1]` and dy `[[1], [10]]`, row 1 becomes `[11]`.
 
 
@@ -37,19 +37,19 @@ def rows_added(dy, ids, V):
 # include kernels/embedding.cu embedding_forward: find this thread's position and column, and copy its number
 
 # %% [markdown]
-# ## The positions of a word
+# ## The positions of a token
 #
-# `loss` has a number for each position of a text. `positions` holds the positions sorted by their word, and `starts` says
-# where each word begins, with one more entry for the end. Add up the losses of each word. A word that does not occur has 0.
+# `loss` has a number for each position of a text. `positions` holds the positions sorted by their token, and `starts` says
+# where each token begins, with one more entry for the end. Add up the losses of each token. A token that does not occur has 0.
 
 
-# %% exercise="losses_by_word" lecture=true
-def losses_by_word(loss, positions, starts):
+# %% exercise="losses_by_token" lecture=true
+def losses_by_token(loss, positions, starts):
     V = len(starts) - 1
     sums = np.zeros(V)
-    for word in range(V):
-        # yours: the sum of the losses at the positions of this word
-        sums[word] = loss[positions[starts[word] : starts[word + 1]]].sum()
+    for token in range(V):
+        # yours: the sum of the losses at the positions of this token
+        sums[token] = loss[positions[starts[token] : starts[token + 1]]].sum()
         # end
     return sums
 
@@ -112,7 +112,7 @@ def mean_of_counted(losses, targets):
 # %% [markdown]
 # ## 2. Cross-entropy without probabilities
 #
-# Compute the loss without storing a probability. `logits` is (n, V), and `targets` has the word that came for each row. Write
+# Compute the loss without storing a probability. `logits` is (n, V), and `targets` has the token that came for each row. Write
 # `logsumexp[i]`, and `losses[i]`: the logsumexp minus the logit of the target. A row whose target is `ignore` has loss 0. For
 # the logits `[1, 3]` and the target 0 the logsumexp is 3.127, and the loss 2.127.
 #
@@ -127,7 +127,7 @@ def mean_of_counted(losses, targets):
 # %% [markdown]
 # ## 3. Cross-entropy, the backward pass (stretch)
 #
-# The backward pass. Write `dlogits` (n, V): the probability exp(logit - logsumexp) of each word, minus 1 for the target, all
+# The backward pass. Write `dlogits` (n, V): the probability exp(logit - logsumexp) of each token, minus 1 for the target, all
 # times the upstream gradient of the mean, `dloss[0] / kept[0]`. `kept[0]` is the number of rows that count, and may be 0
 # (take 1 then). A row whose target is `ignore` gets zeros. For the logits `[1, 3]`, the target 0, and dloss and kept 1,
 # dlogits is `[-0.88, 0.88]`.

@@ -12,18 +12,18 @@ RIGHT = {
     return dtable
 """,
         """def rows_added(dy, ids, V):
-    return np.array([dy[ids == word].sum(axis=0) for word in range(V)])
+    return np.array([dy[ids == token].sum(axis=0) for token in range(V)])
 """,
     ],
-    "losses_by_word": [
-        """def losses_by_word(loss, positions, starts):
+    "losses_by_token": [
+        """def losses_by_token(loss, positions, starts):
     sums = np.zeros(len(starts) - 1)
-    for word in range(len(sums)):
-        for j in range(starts[word], starts[word + 1]):
-            sums[word] += loss[positions[j]]
+    for token in range(len(sums)):
+        for j in range(starts[token], starts[token + 1]):
+            sums[token] += loss[positions[j]]
     return sums
 """,
-        Changed(("loss[positions[starts[word] : starts[word + 1]]]", "loss[positions][starts[word] : starts[word + 1]]")),
+        Changed(("loss[positions[starts[token] : starts[token + 1]]]", "loss[positions][starts[token] : starts[token + 1]]")),
     ],
     "mean_of_counted": [
         """def mean_of_counted(losses, targets):

@@ -1,4 +1,4 @@
-"""Attention for a single word, which attends only to itself and to the words before it."""
+"""Attention for a single token, which attends only to itself and to the tokens before it."""
 
 import numpy as np
 
@@ -7,8 +7,8 @@ from course_lib.coach.shared_cases import extreme_attention
 
 
 def cases(random):
-    shapes = {"the last of 3 words": (3, 2, 2), "the first word": (4, 3, 0), "in the middle": (6, 4, 3),
-              "one word, one number": (1, 1, 0)}  # fmt: skip
+    shapes = {"the last of 3 tokens": (3, 2, 2), "the first token": (4, 3, 0), "in the middle": (6, 4, 3),
+              "one token, one number": (1, 1, 0)}  # fmt: skip
     for label, (T, D, t) in shapes.items():
         yield Case(label, *random.normal(size=(3, T, D)).astype(np.float32), t)
     k, v = random.normal(size=(2, 5, 4)).astype(np.float32)
@@ -24,19 +24,19 @@ def output(q, k, v, t):
 
 
 exercise = Exercise(
-    title="One word attends",
+    title="One token attends",
     minutes=4,
     core=False,
     defines="attend_one",
     cases=cases,
     reference=output,
-    hints=("scores = k[: t + 1] @ q[t] / np.sqrt(D): one for each key that word t may attend to. Then softmax, then v[: t "
+    hints=("scores = k[: t + 1] @ q[t] / np.sqrt(D): one for each key that token t may attend to. Then softmax, then v[: t "
            "+ 1].",),
     wrong=[
         Wrong(Changed(("scores = k[: t + 1]", "scores = k"), ("@ v[: t + 1]", "@ v")),
-              "Word t attends to later words too: only the keys and values 0 to t count."),
+              "Token t attends to later tokens too: only the keys and values 0 to t count."),
         Wrong(Changed(("scores = k[: t + 1]", "scores = k[:t]"), ("@ v[: t + 1]", "@ v[:t]")),
-              "A word attends to itself too, and the slice [:t] ends before word t."),
+              "A token attends to itself too, and the slice [:t] ends before token t."),
         Wrong(Changed((" / np.sqrt(D)", "")), "The scores are not divided by √D."),
         Wrong(Changed(("np.sqrt(D)", "D")), "The scores are divided by D, and not by its root."),
         Wrong(Changed(("    weights /= weights.sum()\n", "")),

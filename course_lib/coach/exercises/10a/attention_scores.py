@@ -74,14 +74,14 @@ __global__ void key_lengths(const float* k, float* y, int B, int S, int G, int D
               "All query heads read the first key head. Query head h reads key head h / (H / G).",
               like=lambda *inputs: scored(*inputs, head=lambda h, H, G: 0)),
         Wrong(Changed(("(long long)(b * S + s) * G", "(long long)s * G")),
-              "The queries of every text meet the keys of the first one: b is missing in the offset into k.",
+              "The queries of every text are multiplied with the keys of the first one: b is missing in the offset into k.",
               like=lambda *inputs: scored(*inputs, text=lambda b: 0)),
         Wrong(Changed(("((long long)(b * T + t) * H + h) * D", "((long long)(b * H + h) * T + t) * D")),
-              "q is read as (B, H, T, D). It is (B, T, H, D): all heads of a word stand together.",
+              "q is read as (B, H, T, D). It is (B, T, H, D): all heads of a token stand together.",
               like=lambda q, *rest: scored(heads_first(q), *rest)),
         Wrong(Changed(("((long long)(b * T + t) * H + h) * D", "((long long)(b * H + h) * T + t) * D"),
                       ("((long long)(b * S + s) * G + g) * D", "((long long)(b * G + g) * S + s) * D")),
-              "q is read as (B, H, T, D), and k as (B, G, S, D). They are (B, T, H, D) and (B, S, G, D): all heads of a word "
+              "q is read as (B, H, T, D), and k as (B, G, S, D). They are (B, T, H, D) and (B, S, G, D): all heads of a token "
               "stand together.", like=lambda q, k, scale: scored(heads_first(q), heads_first(k), scale)),
         Wrong(Changed(("sum * scale", "sum")), "The scores are not multiplied by `scale`.",
               like=lambda q, k, scale: scored(q, k, 1)),

@@ -11,9 +11,10 @@ BLOCK = 32
 
 def cases(random):
     yield Case("one row, no mask", np.array([[1.0, 2.0]], np.float32), 1, False)
-    yield Case("two words, causal", np.array([[1.0, 9.0], [2.0, 2.0]], np.float32), 2, True)
-    shapes = {"one key": (1, 1, 1, False), "two queries, five keys": (1, 2, 5, True), "two heads of three words": (2, 3, 3, True),
-              "more rows than a block": (3, 23, 23, True), "no mask, many rows": (2, 35, 41, False)}  # fmt: skip
+    yield Case("two tokens, causal", np.array([[1.0, 9.0], [2.0, 2.0]], np.float32), 2, True)
+    shapes = {"one key": (1, 1, 1, False), "two queries, five keys": (1, 2, 5, True),
+              "two heads of three tokens": (2, 3, 3, True), "more rows than a block": (3, 23, 23, True),
+              "no mask, many rows": (2, 35, 41, False)}  # fmt: skip
     for label, (heads, T, S, causal) in shapes.items():
         yield Case(label, random.normal(size=(heads * T, S)).astype(np.float32), T, causal)
     yield Case("scores above 100", (120 + 3 * random.normal(size=(6, 6))).astype(np.float32), 6, True)
@@ -109,7 +110,7 @@ __global__ void to_unit(float* x, float* largest, int rows, int S) {
               "A query must attend to its own key too: with T = S, query 0 attends to key 0. That is one key more.",
               like=variant(lambda i, T, S: max(S - T + i % T, 0))),
         Wrong(plain(seen="causal ? i % T + 1 : S"),
-              "The queries are the last T of the S words: query t attends to the S - T earlier keys as well.",
+              "The queries are the last T of the S tokens: query t attends to the S - T earlier keys as well.",
               like=variant(lambda i, T, S: i % T + 1)),
         Wrong(plain(seen="causal ? min(S - T + i + 1, S) : S"),
               "The row's number i runs through all heads and texts. The query is t = i % T.",

@@ -58,7 +58,7 @@ exercise = Exercise(
         "for (int s = 0; s < S; s++) sum += weights[s] * v[((b * S + s) * G + g) * D + d]; with g = h / (H / G); then y[i] = "
         "sum.",
     ),
-    example='''// The mean of the values of each head, over all words of a text: v (B, S, G, D), y (B, G, D).
+    example='''// The mean of the values of each head, over all tokens of a text: v (B, S, G, D), y (B, G, D).
 __global__ void mean_value(const float* v, float* y, int B, int S, int G, int D) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= B * G * D) return;
@@ -87,7 +87,7 @@ __global__ void mean_value(const float* v, float* y, int B, int S, int G, int D)
               "Keys after the query are left out. The weights of masked keys are 0 already: add up all S.",
               like=lambda weights, v: mixed(np.tril(weights), v)),
         Wrong(Changed(("h = i / D % H, t = i / (D * H) % T", "t = i / D % T, h = i / (D * T) % H")),
-              "y is written as (B, H, T, D). It is (B, T, H, D): all heads of a word stand together, as in q.",
+              "y is written as (B, H, T, D). It is (B, T, H, D): all heads of a token stand together, as in q.",
               like=lambda weights, v: mixed(weights, v, swap=True)),
         Wrong(Changed(("    if (i >= B * T * H * D) return;\n", "")),
               "There are more threads than numbers in y: those from B * T * H * D on must do nothing.",

@@ -103,7 +103,7 @@ __global__ void times_i(const float* x, float* y, int n) {
               "Every position has `half` cosines, one for each pair: pair i of a row reads cos[t * half + i].",
               like=one_angle),
         Wrong(Changed(("t = row / H % T", "t = row % T")),
-              "All heads of a word have the same position: the rows are numbered (b, t, h), so t is row / H % T.",
+              "All heads of a token have the same position: the rows are numbered (b, t, h), so t is row / H % T.",
               like=variant(position=lambda row, T, H: row % T)),
         Wrong(Changed(("t = row / H % T", "t = min(row / H, T - 1)")),
               "The second text begins at position 0 again: t is row / H % T.",

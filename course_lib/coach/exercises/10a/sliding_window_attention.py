@@ -16,9 +16,9 @@ MOST = 330_000  # bytes: 262,144 for q and y, where each thread reads or writes 
 
 
 def cases(random):
-    sizes = {"three words, a window of two": (3, 2), "one word": (1, 5), "a window of one": (4, 1), "a window of all": (20, 99),
+    sizes = {"three tokens, a window of two": (3, 2), "one token": (1, 5), "a window of one": (4, 1), "a window of all": (20, 99),
              "two tiles": (30, 5), "several blocks, one ragged": (75, 9), "a window longer than a block": (100, 50),
-             "256 words, W = 20": (256, 20)}  # fmt: skip
+             "256 tokens, W = 20": (256, 20)}  # fmt: skip
     for label, (T, W) in sizes.items():
         yield Case(label, *(random.normal(size=(T, D)).astype(np.float32) for _ in range(3)), W)
     for label, arrays in extreme_attention(random, 6, 6, D):
@@ -51,7 +51,7 @@ def first_of(t):
     return t // BLOCK * BLOCK
 
 
-LATER = "Words attend to later words: key t is the last that query t attends to."
+LATER = "Tokens attend to later tokens: key t is the last that query t attends to."
 
 exercise = Exercise(
     title="Sliding-window attention",
@@ -61,7 +61,7 @@ exercise = Exercise(
     cases=cases,
     reference=variant(),
     call=launch,
-    measured="256 words, W = 20",
+    measured="256 tokens, W = 20",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=MOST)],
     hints=(
         "Which is the first key that any query of the block attends to, and which the last? The block's queries are first to "
@@ -96,12 +96,12 @@ __global__ void window_sums(const float* x, float* y, int n, int W) {
               "A race on the tiles: all threads must wait before a tile is overwritten, and again when it is complete.",
               when=lambda seen: any(issue.kind == "race" and "_tile'" in issue.message for issue in seen.issues)),
         Wrong(Changed(("key > t - W", "key >= t - W")),
-              "The window is one word too wide: query t no longer attends to key t - W.",
+              "The window is one token too wide: query t no longer attends to key t - W.",
               like=variant(lambda t, s, W: t - W <= s <= t)),
         Wrong(Changed(("key > t - W", "key > t - W + 1")),
-              "The window is one word too narrow: it has W words, and ends with the word itself.",
+              "The window is one token too narrow: it has W tokens, and ends with the token itself.",
               like=variant(lambda t, s, W: t - W + 1 < s <= t)),
-        Wrong(Changed(("key <= t &&", "key < t &&")), "A word must attend to itself: the last key of query t is key t.",
+        Wrong(Changed(("key <= t &&", "key < t &&")), "A token must attend to itself: the last key of query t is key t.",
               like=variant(lambda t, s, W: t - W < s < t)),
         Wrong(Changed((BEGIN, "int begin = 0;"), (" && key > t - W", "")),
               "There is no window: query t attends to every key up to t.",
@@ -114,7 +114,7 @@ __global__ void window_sums(const float* x, float* y, int n, int W) {
               "The tiles begin too late: the *first* query of the block attends furthest back, to key first - W + 1.",
               like=variant(passes=lambda t, s, W, T: s >= (first_of(t) + BLOCK - W) // TILE * TILE)),
         Wrong(Changed((BEGIN, "int begin = first;")),
-              "The tiles begin where the block's own words begin. Its first query also attends to the W - 1 keys before that.",
+              "The tiles begin where the block's own tokens begin. Its first query also attends to the W - 1 keys before that.",
               like=variant(passes=lambda t, s, W, T: s >= first_of(t))),
         Wrong(Changed((END, "int end = first + 1;")),
               "The tiles end too soon: the *last* query of the block, number first + 31, attends to itself.",

@@ -7,7 +7,7 @@ def cases(random):
     for label, T, block, tile in (
         ("one block, one tile", 32, 32, 32), ("four blocks of 32", 128, 32, 32), ("blocks of 64", 128, 64, 32),
         ("a last block that is too long", 77, 64, 32), ("tiles larger than blocks", 100, 16, 64),
-        ("one word", 1, 32, 32), ("blocks and tiles that do not fit", 50, 20, 15),
+        ("one token", 1, 32, 32), ("blocks and tiles that do not fit", 50, 20, 15),
     ):  # fmt: skip
         yield Case(label, T, block, tile)
 

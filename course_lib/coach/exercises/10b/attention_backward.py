@@ -19,8 +19,8 @@ def cases(random):
         np.array(x, dtype=np.float64).reshape(1, 2, 1, 1) for x in ([1, 2], [np.log(3), 0], [0, 1], [4, 8], [7, 6])
     ]
     yield Case("the numbers of the lecture", *column, np.log([[[4.0, 2.0]]]), False)
-    yield Case("one word", *made(1, 1, 1, 1, 1, 2, True))
-    yield Case("three words, causal", *made(1, 3, 3, 1, 1, 2, True))
+    yield Case("one token", *made(1, 1, 1, 1, 1, 2, True))
+    yield Case("three tokens, causal", *made(1, 3, 3, 1, 1, 2, True))
     yield Case("two heads", *made(1, 3, 3, 2, 2, 2, True))
     yield Case("two texts of float32", *made(2, 5, 5, 2, 2, 8, True, np.float32))
     yield Case("four query heads, two key-value heads", *made(1, 4, 4, 4, 2, 4, True))
@@ -64,7 +64,7 @@ exercise = Exercise(
         "weights.swapaxes(2, 3) @ dy; sum dk and dv over the group; transpose all three back, contiguous.",
     ),
     example='''def average_backward(dy, v):
-    """Backward of an average over all words so far: y[t] is the mean of v[0] to v[t]; dy and v (B, T, G, D)."""
+    """Backward of an average over all tokens so far: y[t] is the mean of v[0] to v[t]; dy and v (B, T, G, D)."""
     T = v.shape[1]
     mask = np.tri(T, dtype=v.dtype)  # (T, T)
     weights = mask / mask.sum(axis=-1, keepdims=True)
@@ -81,9 +81,9 @@ exercise = Exercise(
         Wrong(Changed((" - delta) * scale", ") * scale")),
               "delta is missing: subtract from dP the average of its row, the sum of dy times y."),
         Wrong(Changed(("if causal:", "if not causal and T < 0:")),
-              "Words attend to later words: with `causal`, the weights of masked keys are 0."),
+              "Tokens attend to later tokens: with `causal`, the weights of masked keys are 0."),
         Wrong(Changed(("np.tri(T, S, S - T, dtype=bool)", "np.tri(T, S, dtype=bool)")),
-              "With S keys and T queries, the queries are the last T of the S words: query t attends to the keys 0 to S - T + "
+              "With S keys and T queries, the queries are the last T of the S tokens: query t attends to the keys 0 to S - T + "
               "t, not 0 to t."),
         Wrong(Changed((".sum(axis=2)", ".mean(axis=2)")),
               "dk and dv take the mean over the heads of a group. Each of the heads has used the key, so add "

@@ -14,11 +14,11 @@ ROUNDS = "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < T; i += gridDi
 
 def cases(random):
     for label, T in {
-        "two words": 2,
-        "one word": 1,
+        "two tokens": 2,
+        "one token": 1,
         "one block": 32,
-        "more words than threads": 77,
-        "96 words": 96,
+        "more tokens than threads": 77,
+        "96 tokens": 96,
     }.items():
         q, k, v, dy = (random.normal(size=(T, D)).astype(np.float32) for _ in range(4))
         P, y = forward(q, k, v)
@@ -66,7 +66,7 @@ exercise = Exercise(
     call=launch,
     results=("dq", "dk", "dv"),
     tolerance=2e-5,
-    measured="96 words",
+    measured="96 tokens",
     flops=10 * 96 * 96 * D,
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     hints=(
@@ -74,7 +74,7 @@ exercise = Exercise(
         "used?",
         "Tiles in `shared`, loaded by the whole block, serve 32 owners at once. A thread's own rows can be loaded through "
         "`shared` too, so that neighbouring lanes read neighbouring numbers.",
-        "32,768 bytes hold 512 rows of 16: 96 words of q, k, v and dy are 384. Once they are there, each block needs nothing "
+        "32,768 bytes hold 512 rows of 16: q, k, v and dy of 96 tokens are 384. Once they are there, each block needs nothing "
         "more from global memory but logsumexp and delta.",
     ),
     example='''// y = A B for square matrices of 32 x 32, by one block of 32 threads: both are loaded once, row by row.
@@ -93,8 +93,8 @@ __global__ void product(const float* A, const float* B, float* y) {
     wrong=[
         Wrong(Changed((ROUNDS, "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < T; i += T) "
                                "{")),
-              "Each thread computed one word, and then stopped. There are only 64 threads in all, so each must loop over "
-              "several words.",
+              "Each thread computed the gradients of one token, and then stopped. There are only 64 threads in all, so each "
+              "must loop over several tokens.",
               like=variant(rows=GRID * BLOCK)),
         Wrong(Changed(("dk[i * D + d] = sum_k[d], dv[i * D + d] = sum_v[d]", "dk[i * D + d] = sum_v[d], dv[i * D + d] = "
                                                                              "sum_k[d]")),

@@ -13,18 +13,18 @@ from course_lib.devices.gpu import attention_tiles
 TILE = attention_tiles.FlashTile(32, 2, 4)  # a block owns 16 keys, and loops over tiles of 32 queries
 BEGIN = "    if (causal) begin = max(0, first - past) / TILE_T * TILE_T;\n"
 HIDDEN = "Masked keys are not left out: with `causal`, a key after past + query has weight 0."
-LONG = 160  # words of the measured case: of 5 tiles of queries a block loads 3 on average
+LONG = 160  # tokens of the measured case: of 5 tiles of queries a block loads 3 on average
 
 
 def cases(random):
     yield Case("two queries, one key", *attention_inputs(random, 1, 2, 1, 1, 1, 4), False)
-    yield Case("three words, causal", *attention_inputs(random, 1, 3, 3, 1, 1, 4), True)
+    yield Case("three tokens, causal", *attention_inputs(random, 1, 3, 3, 1, 1, 4), True)
     yield Case("two tiles of queries", *attention_inputs(random, 1, 45, 5, 1, 1, 4), False)
     yield Case("three blocks of keys, causal", *attention_inputs(random, 1, 40, 40, 1, 1, 32), True)
     yield Case("grouped-query attention, two texts, earlier keys", *attention_inputs(random, 2, 9, 41, 4, 2, 10), True)
     yield Case("larger scores", *attention_inputs(random, 1, 20, 20, 1, 1, 16, 2.5), True)
     yield Case("another scale", *attention_inputs(random, 1, 5, 5, 1, 1, 4), True, 0.25)
-    yield Case(f"{LONG} words, causal", *attention_inputs(random, 1, LONG, LONG, 1, 1, 32), True)
+    yield Case(f"{LONG} tokens, causal", *attention_inputs(random, 1, LONG, LONG, 1, 1, 32), True)
 
 
 def launch(kernel, dy, q, k, v, causal, scale=None):
@@ -86,7 +86,7 @@ exercise = Exercise(
     call=launch,
     results=("dk", "dv"),
     tolerance=1e-4,
-    measured=f"{LONG} words, causal",
+    measured=f"{LONG} tokens, causal",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=360_000)],
     hints=(
         "Part 1: the smallest query t with first <= past + t. Part 2 is as in the previous kernel, with masked weights 0 as "

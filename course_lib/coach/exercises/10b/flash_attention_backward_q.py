@@ -16,7 +16,7 @@ TILE = attention_tiles.FlashTile(
 
 def cases(random):
     yield Case("one query, two keys", *attention_inputs(random, 1, 1, 2, 1, 1, 4), False)
-    yield Case("three words, causal", *attention_inputs(random, 1, 3, 3, 1, 1, 4), True)
+    yield Case("three tokens, causal", *attention_inputs(random, 1, 3, 3, 1, 1, 4), True)
     yield Case("three tiles of keys", *attention_inputs(random, 1, 5, 70, 1, 1, 4), False)
     yield Case("two tiles of queries, causal", *attention_inputs(random, 1, 40, 40, 1, 1, 32), True)
     yield Case("grouped-query attention, two texts, earlier keys", *attention_inputs(random, 2, 9, 21, 4, 2, 10), True)

@@ -21,8 +21,8 @@ __global__ void flash_attention_delta(const X* dy, const X* y, float* delta, int
 def cases(random):
     yield Case("two heads of one number", np.array([1.0, 2.0], np.float32).reshape(1, 1, 2, 1),
                np.array([7.0, 6.0], np.float32).reshape(1, 1, 2, 1))  # fmt: skip
-    shapes = {"one row of three": (1, 1, 1, 3), "one row of eight": (1, 1, 1, 8), "two words, two heads": (1, 2, 2, 4),
-              "two texts": (2, 3, 1, 5), "a ragged last block": (2, 5, 3, 11), "2 heads, 48 words": MEASURED}  # fmt: skip
+    shapes = {"one row of three": (1, 1, 1, 3), "one row of eight": (1, 1, 1, 8), "two tokens, two heads": (1, 2, 2, 4),
+              "two texts": (2, 3, 1, 5), "a ragged last block": (2, 5, 3, 11), "2 heads, 48 tokens": MEASURED}  # fmt: skip
     for label, shape in shapes.items():
         yield Case(label, *(random.normal(size=shape).astype(np.float32) for _ in range(2)))
 
@@ -59,7 +59,7 @@ exercise = Exercise(
     cases=cases,
     reference=variant(),
     call=launch,
-    measured="2 heads, 48 words",
+    measured="2 heads, 48 tokens",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.1 * LEAST)],
     hints=(
         "Which row does this thread work on, and which lane of it is it? Rows are numbered as in delta: b, then h, then t.",
@@ -83,7 +83,7 @@ __global__ void row_means(const float* x, float* y, int n, int d) {
 ''',
     wrong=[
         Wrong(Changed(("delta[row] = sum", "delta[(b * T + t) * H + h] = sum")),
-              "The rows stand in the order (B, T, H). delta is (B, H, T): all words of one head side by side.",
+              "The rows stand in the order (B, T, H). delta is (B, H, T): all tokens of one head side by side.",
               like=variant(order=(0, 1, 2))),
         Wrong(Changed(("    sum = warp_sum<8>(sum);\n", "")),
               "Each lane has a partial sum, and only that of lane 0 is written: add the partial sums of the eight lanes with "

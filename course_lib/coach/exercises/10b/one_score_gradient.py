@@ -6,12 +6,12 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 
 def cases(random):
-    words = np.array([[np.log(3)], [0.0]]), np.array([[0.0], [1.0]]), np.array([[4.0], [8.0]]), np.array([[1.0], [2.0]])
-    yield of_pair("the lecture's first query and second key", *words, 0, 1)
-    yield of_pair("its second query and first key", *words, 1, 0)
+    given = np.array([[np.log(3)], [0.0]]), np.array([[0.0], [1.0]]), np.array([[4.0], [8.0]]), np.array([[1.0], [2.0]])
+    yield of_pair("the lecture's first query and second key", *given, 0, 1)
+    yield of_pair("its second query and first key", *given, 1, 0)
     shapes = {
         "four numbers": (3, 4, 1, 2, 1),
-        "one word, two numbers": (1, 2, 0, 0, 1),
+        "one token, two numbers": (1, 2, 0, 0, 1),
         "large scores": (5, 9, 4, 2, 30),
     }
     for label, (T, D, t, s, size) in shapes.items():

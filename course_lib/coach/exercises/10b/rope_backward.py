@@ -60,7 +60,7 @@ __global__ void mix_backward(const float* dy, float* dx, int pairs) {
               "Both numbers are differences here. x[i] enters y[i + half] with +sin, so dx[i] has +sin times dy[i + half].",
               like=gradient(first=(1, -1))),
         Wrong(Changed(("t = row / H % T", "t = row % T")),
-              "All heads of a word have the same position: the rows are numbered (b, t, h), so t is row / H % T.",
+              "All heads of a token have the same position: the rows are numbered (b, t, h), so t is row / H % T.",
               like=gradient(position=lambda row, T, H: row % T)),
         Wrong(Changed(("t = row / H % T", "t = row / H")),
               "cos and sin end at position T - 1. The second text begins at position 0 again: t is row / H % T.",

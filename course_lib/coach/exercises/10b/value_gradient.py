@@ -16,10 +16,12 @@ __global__ void value_gradient(const float* P, const float* dy, float* dv, int T
 
 def cases(random):
     yield Case(
-        "two words", np.array([[1, 0], [0.25, 0.75]], np.float32), np.repeat(np.array([[1.0], [4.0]], np.float32), D, 1)
+        "two tokens",
+        np.array([[1, 0], [0.25, 0.75]], np.float32),
+        np.repeat(np.array([[1.0], [4.0]], np.float32), D, 1),
     )
     shapes = {"one query": (1, 3), "one key": (4, 1), "fewer queries than keys": (3, 40), "more queries than keys": (70, 5),
-              "fifty words": (50, 50)}  # fmt: skip
+              "fifty tokens": (50, 50)}  # fmt: skip
     for label, (T, S) in shapes.items():
         P = random.random((T, S))
         yield Case(

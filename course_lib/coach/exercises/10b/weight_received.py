@@ -9,7 +9,7 @@ BLOCK = 32
 
 
 def cases(random):
-    for label, T in (("three words", 3), ("one word", 1), ("forty words, two blocks", 40), ("a whole block", 32)):
+    for label, T in (("three tokens", 3), ("one token", 1), ("forty tokens, two blocks", 40), ("a whole block", 32)):
         scores = random.normal(size=(T, T))
         logsumexp = np.log((np.exp(scores) * np.tri(T)).sum(axis=1))  # (T,): under the causal mask
         yield Case(label, scores.astype(np.float32), logsumexp.astype(np.float32))

@@ -6,14 +6,14 @@ from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
 
-IGNORE, ROWS, WORDS = -1, 8, 1024
+IGNORE, ROWS, LARGE = -1, 8, 1024  # the large vocabulary: of the measured case
 
 
 def cases(random):
     yield Case("one row of two", np.array([[1, 3]], np.float32), np.array([0], np.int32), np.float32(1), IGNORE)
     for label, n, V, kind, size in (("three rows", 3, 5, np.int32, 1), ("targets of 64 bits", 4, 7, np.int64, 1),
-                                    ("large logits", 2, 20, np.int32, 300), (f"{ROWS} rows of "
-                                                                             f"{WORDS}", ROWS, WORDS, np.int32, 1)):  # fmt: skip
+                                    ("large logits", 2, 20, np.int32, 300),
+                                    (f"{ROWS} rows of {LARGE}", ROWS, LARGE, np.int32, 1)):  # fmt: skip
         logits, targets = size * random.normal(size=(n, V)), random.integers(0, V, n).astype(kind)
         yield Case(label, logits.astype(np.float32), targets, np.float32(1), IGNORE)
     few = random.normal(size=(3, 4)).astype(np.float32), np.array([2, IGNORE, 0], np.int32)
@@ -73,11 +73,11 @@ exercise = Exercise(
     reference=gradient,
     call=launch,
     tolerance=1e-4,
-    measured=f"{ROWS} rows of {WORDS}",
-    goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.65 * 8 * ROWS * WORDS)],
+    measured=f"{ROWS} rows of {LARGE}",
+    goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.65 * 8 * ROWS * LARGE)],
     hints=(
         "Block (i, j) owns 256 columns of row i, and each thread one of them: c = blockIdx.y * blockDim.x + threadIdx.x.",
-        "The probability of word c is exp(logit - logsumexp of the row). Subtract 1 where c is the target.",
+        "The probability of token c is exp(logit - logsumexp of the row). Subtract 1 where c is the target.",
         "float p = expf(logits[at] - logsumexp[i]); dlogits[at] = target == ignore ? 0.0f : (p - (c == target ? 1.0f : 0.0f)) * "
         "scale;",
     ),

@@ -10,7 +10,8 @@ from course_lib.coach.shared_cases import extremes
 def cases(random):
     yield Case("one row of two", np.array([[1, 3]], np.float32), np.array([0], np.int32), -1)
     for label, n, V, kind, size in (("three rows", 3, 5, np.int32, 1), ("targets of 64 bits", 5, 4, np.int64, 1),
-                                    ("many words", 9, 300, np.int32, 1), ("large logits", 4, 20, np.int32, 300)):  # fmt: skip
+                                    ("a large vocabulary", 9, 300, np.int32, 1),
+                                    ("large logits", 4, 20, np.int32, 300)):  # fmt: skip
         logits, targets = size * random.normal(size=(n, V)), random.integers(0, V, n).astype(kind)
         yield Case(label, logits.astype(np.float32), targets, -1)
     few = random.normal(size=(3, 4)).astype(np.float32)

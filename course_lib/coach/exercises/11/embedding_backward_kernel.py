@@ -18,8 +18,8 @@ def cases(random):
         np.array([2, 0, 2, 2, 3]),
         4,
     )
-    for label, V, C, n in (("one word", 1, 2, 3), ("words that never occur", 9, 5, 4), ("more columns than threads", 5, 150, 12),
-                           ("192 columns", 8, 192, 60)):  # fmt: skip
+    for label, V, C, n in (("one token again and again", 1, 2, 3), ("tokens that never occur", 9, 5, 4),
+                           ("more columns than threads", 5, 150, 12), ("192 columns", 8, 192, 60)):  # fmt: skip
         yield Case(label, (0.5 + random.integers(-4, 5, size=(n, C))).astype(np.float32), random.integers(0, V, n), V)
 
 
@@ -78,7 +78,7 @@ exercise = Exercise(
         "float sum = 0.0f; for (int j = starts[r]; j < starts[r + 1]; j++) sum += dy[(long long)positions[j] * C + c]; "
         "dtable[(long long)r * C + c] = sum;",
     ),
-    example='''// The largest gradient among each word's positions, by column.
+    example='''// The largest gradient among each token's positions, by column.
 extern "C" __global__ void largest(const float* dy, const int* positions, const int* starts, float* y, int C) {
     int r = blockIdx.x;
     for (int c = threadIdx.x; c < C; c += blockDim.x) {
@@ -95,7 +95,7 @@ extern "C" __global__ void largest(const float* dy, const int* positions, const 
               "The rows of dy are not sorted; only `positions` is. Entry j of a segment stands for row positions[j] of dy.",
               like=unsorted),
         Wrong(Changed(("    for (int c = threadIdx.x;", "    if (begin == end) return;\n    for (int c = threadIdx.x;")),
-              "A word that never occurs has a gradient too: 0. Write it.", like=nothing_for_none),
+              "A token that never occurs has a gradient too: 0. Write it.", like=nothing_for_none),
         Wrong(Changed(("    for (int c = threadIdx.x; c < C; c += blockDim.x) {", "    if (int c = threadIdx.x; c < C) "
                                                                                   "{")),
               f"Only the first {BLOCK} columns are written: as many as there are threads. Let each thread loop over columns "

@@ -10,7 +10,7 @@ from course_lib.coach.shared_cases import beyond
 def cases(random):
     yield Case("the table and text of the lecture", np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9], [0, 1, 0]], np.float32),
                np.array([2, 0, 2, 2, 3], np.int32))  # fmt: skip
-    for label, V, C, n, kind in (("one word, one column", 1, 1, 1, np.int32), ("ids of 64 bits", 5, 4, 7, np.int64),
+    for label, V, C, n, kind in (("one token, one column", 1, 1, 1, np.int32), ("ids of 64 bits", 5, 4, 7, np.int64),
                                  ("more than a block", 40, 9, 50, np.int32)):  # fmt: skip
         yield Case(label, random.normal(size=(V, C)).astype(np.float32), random.integers(0, V, n).astype(kind))
     table = random.normal(size=(4, 3)).astype(np.float32)

@@ -8,7 +8,7 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 def cases(random):
     for label, losses, targets in (
         ("one position does not count", [2.0, 4.0, 9.0], [5, 7, -1]),
-        ("word 0 is a word", [1.0, 5.0, 2.0], [0, -1, 3]),
+        ("token 0 is a token", [1.0, 5.0, 2.0], [0, -1, 3]),
         ("all count", [1.0, 2.0], [4, 0]),
         ("none counts", [3.0, 1.0], [-1, -1]),
         ("one position", [1.5], [2]),
@@ -35,6 +35,6 @@ exercise = Exercise(
               "The sum holds losses of positions that do not count."),
         Wrong(Changed(("max(counts.sum(), 1)", "counts.sum()")), "If no position counts, this is 0 / 0. Return 0.0 then."),
         Wrong(Changed(("targets != -1", "targets > 0")),
-              "Word 0 is a word like any other: only the target -1 does not count."),
+              "Token 0 is a token like any other: only the target -1 does not count."),
     ],
 )  # fmt: skip
