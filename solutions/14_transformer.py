@@ -27,24 +27,24 @@ def embedding_backward(dy, indices, rows):
 # %% [markdown]
 # ## How large must a dot product be?
 #
-# A word is to give one of `words` words the attention weight `weight`. All other words have the score 0, and queries and keys
-# have `D` numbers. Return the dot product of query and key that gives this weight, the number *before* it is divided by √D.
-# Among the three words, `it` needed 4 for the weight 0.89. With two words and the weight 0.5, it is 0.
+# A token attends to `tokens` tokens, itself included, and is to give one of them the attention weight `weight`. All others have
+# the score 0, and queries and keys have `D` numbers. Return the dot product of query and key that gives this weight, the number
+# *before* it is divided by √D. Among the three tokens, `it` needed 4 for the weight 0.89. With two and the weight 0.5, it is 0.
 
 
 # %% exercise="needed_score" lecture=true
-def needed_score(weight, words, D):
+def needed_score(weight, tokens, D):
     # yours: return the dot product
-    return np.sqrt(D) * np.log(weight * (words - 1) / (1 - weight))
+    return np.sqrt(D) * np.log(weight * (tokens - 1) / (1 - weight))
     # end
 
 
 # %% [markdown]
 # ## Hide the future afterwards
 #
-# Somebody forgot the mask, and kept only the attention weights, after softmax: `weights` (T, T), a row for each word. Make them
+# Somebody forgot the mask, and kept only the attention weights, after softmax: `weights` (T, T), a row for each token. Make them
 # causal: return a new array with the weights that the mask would have given. `[[0.5, 0.5], [0.25, 0.75]]` becomes
-# `[[1, 0], [0.25, 0.75]]`. The scores need not be known: without the later words, softmax divides by a smaller sum.
+# `[[1, 0], [0.25, 0.75]]`. The scores need not be known: without the later tokens, softmax divides by a smaller sum.
 # (`np.tril(weights)` is a copy with zeros to the right of the diagonal.)
 
 
@@ -59,9 +59,9 @@ def causal_weights(weights):
 # %% [markdown]
 # ## A head that attends further back
 #
-# Set the keys of a head like head 1, in which each word attends to the one `back` positions before it. There are `T` words, and
-# the queries are `12 * np.eye(T)`, as above. Return the keys, (T, T). The first words have none so far back: there any weights
-# are right. With `back` = 0 each word attends to itself.
+# Set the keys of a head like head 1, in which each token attends to the one `back` positions before it. There are `T` tokens,
+# and the queries are `12 * np.eye(T)`, as above. Return the keys, (T, T). The first tokens have none so far back: there any
+# weights are right. With `back` = 0 each token attends to itself.
 
 
 # %% exercise="keys_back" lecture=true
@@ -102,16 +102,16 @@ def one_rotation(query, p, s, frequency):
 # %% [markdown]
 # ## 2. Attention of one head
 #
-# The lecture computed attention word by word. Now all words at once, for one head of one text: `q` (T, D) holds the queries, `k`
-# and `v` (S, D) the keys and the value vectors. Return y (T, D), the output of each word, in four steps:
+# The lecture computed attention token by token. Now all tokens at once, for one head of one text: `q` (T, D) holds the queries,
+# `k` and `v` (S, D) the keys and the value vectors. Return y (T, D), the output of each token, in four steps:
 #
 # 1. the scores: every query times every key, divided by the square root of D;
 # 2. the mask: `causal_mask` of exercise 1 is there for you;
 # 3. softmax along each row. Scores may be large, and exp(1000) is infinite in any float type: subtract the row's largest first;
 # 4. the weighted sum of the values.
 #
-# With two words, q = k = `[[2, 0], [0, 2]]` and v = `[[1, 0], [0, 1]]`, y is `[1, 0]` for the first word, which attends to itself
-# alone, and about `[0.06, 0.94]` for the second.
+# With two tokens, q = k = `[[2, 0], [0, 2]]` and v = `[[1, 0], [0, 1]]`, y is `[1, 0]` for the first token, which attends to
+# itself alone, and about `[0.06, 0.94]` for the second.
 
 
 # %% exercise="head_attention"
@@ -153,14 +153,14 @@ def split_heads(qkv, heads, kv_heads):
 # vectors `v` (B, S, G, D). This is grouped-query attention: H is a multiple of G, and consecutive query heads share one head of
 # keys and values. What is new:
 #
-# - `@` multiplies along the last two axes. So bring the heads before the words: (B, H, T, D).
+# - `@` multiplies along the last two axes. So bring the heads before the tokens: (B, H, T, D).
 # - Only if `causal`, scores are masked, with `causal_mask` of exercise 1.
 # - Return two arrays: `y` (B, T, H, D), and `logsumexp` (B, H, T), the logarithm of the sum of exp(score) over the keys that
 #   are not masked, for each row. The backward pass will need it.
 # - Keep the dtype of the inputs, and return a contiguous `y` (`np.ascontiguousarray`).
 #
-# With the two words of exercise 2, logsumexp of the first is 4 / √2, its only score. Your answer replaces the library's attention
-# in every model that you run.
+# With the two tokens of exercise 2, logsumexp of the first is 4 / √2, its only score. Your answer replaces the library's
+# attention in every model that you run.
 
 
 # %% exercise="attention_forward"

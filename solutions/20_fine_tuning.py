@@ -41,12 +41,12 @@ def answer_targets(ids, start, context):
 # ## Find the fault: a leak in the loss
 #
 # `answer_loss` should give the mean loss over all tokens of the answers in a batch, their end tokens included. `tokens` is
-# `(B, T + 1)`: each row is the end token, a prompt, the token `mark`, the answer, the end token, and more end tokens as padding.
-# `losses` is `(B, T)`: `losses[b, t]` is the loss of the token that comes after `tokens[b, t]`.
+# `(B, T + 1)`: each row is the end token, a prompt, the special token `mark`, the answer, the end token, and more end tokens as
+# padding. `losses` is `(B, T)`: `losses[b, t]` is the loss of the token that comes after `tokens[b, t]`.
 #
 # There is no error message, but the number does not say how well the model answers: it counts the prompts. For `tokens`
-# `[[0, 5, 9, 6, 0, 0]]`, the mark 9 and the end token 0, it should be the mean of `losses[0, 2]` and `losses[0, 3]`. Run the
-# cell and read the verdict. (`np.flatnonzero(condition)` gives the indices at which a condition holds.)
+# `[[0, 5, 9, 6, 0, 0]]`, the special token 9 and the end token 0, it should be the mean of `losses[0, 2]` and `losses[0, 3]`. Run
+# the cell and read the verdict. (`np.flatnonzero(condition)` gives the indices at which a condition holds.)
 
 
 # %% exercise="answer_loss" lecture=true

@@ -317,7 +317,7 @@ def test_shapes_that_fit_by_chance_are_explained_by_those_that_do_not(ask):
     right = piece("head_attention").solution
     verdict = ask(right.replace("e.sum(axis=-1, keepdims=True)", "e.sum(axis=-1)"), "head_attention")
     assert "`keepdims=True` keeps it" in verdict.why and verdict.why.endswith("Here the shapes fit by chance.")
-    assert verdict.failing.label == "two words"
+    assert verdict.failing.label == "two tokens"
 
 
 def test_a_right_answer_that_is_far_slower_than_ours_is_told_its_time(ask):

@@ -2,15 +2,15 @@
 
 RIGHT = {
     "needed_score": [
-        """def needed_score(weight, words, D):
-    rest = (1 - weight) / (words - 1)
+        """def needed_score(weight, tokens, D):
+    rest = (1 - weight) / (tokens - 1)
     return (math.log(weight) - math.log(rest)) * D ** 0.5
 """,
-        """def needed_score(weight, words, D):
+        """def needed_score(weight, tokens, D):
     low, high = -1000.0, 1000.0
     for _ in range(100):
         middle = (low + high) / 2
-        if 1 / (1 + (words - 1) * math.exp(min(700.0, -middle / math.sqrt(D)))) < weight:
+        if 1 / (1 + (tokens - 1) * math.exp(min(700.0, -middle / math.sqrt(D)))) < weight:
             low = middle
         else:
             high = middle

@@ -9,10 +9,10 @@ from course_lib.coach.shared_cases import extreme_attention
 
 def cases(random):
     eye = np.array([[2.0, 0.0], [0.0, 2.0]])
-    yield Case("two words", eye, eye.copy(), np.array([[1.0, 0.0], [0.0, 1.0]]))
-    yield Case("one word", *random.normal(size=(3, 1, 2)))
-    yield Case("seven words", *random.normal(size=(3, 7, 4)))
-    yield Case("two new words, three cached ones", random.normal(size=(2, 3)), *random.normal(size=(2, 5, 3)))
+    yield Case("two tokens", eye, eye.copy(), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    yield Case("one token", *random.normal(size=(3, 1, 2)))
+    yield Case("seven tokens", *random.normal(size=(3, 7, 4)))
+    yield Case("two new tokens, three cached ones", random.normal(size=(2, 3)), *random.normal(size=(2, 5, 3)))
     yield Case("scores in the thousands", *(60 * random.normal(size=(3, 9, 4))))
     for label, inputs in extreme_attention(random, 5, 5, 3):
         yield Case(label, *(x.astype(np.float64) for x in inputs))
@@ -41,7 +41,7 @@ exercise = Exercise(
         "e = np.exp(scores - largest); the weights are e / e.sum(axis=-1, keepdims=True); y is the weights @ v.",
     ),
     example='''def average_of_the_past(v):
-    """The same with all scores 0: v (S, D); each word takes the mean of all values up to its own."""
+    """The same with all scores 0: v (S, D); each token takes the mean of all values up to its own."""
     mask = np.tri(len(v))  # (S, S)
     weights = mask / mask.sum(axis=-1, keepdims=True)  # each row adds up to 1
     return weights @ v  # (S, S) @ (S, D) -> (S, D)
@@ -50,7 +50,7 @@ exercise = Exercise(
         Wrong(Changed((" / q.shape[1] ** 0.5", "")), "The scores are not divided: divide them by the square root of D first."),
         Wrong(Changed(("q.shape[1] ** 0.5", "q.shape[1]")), "The scores are divided by D. It is the square root of D."),
         Wrong(Changed(("causal_mask(q @ k.T / q.shape[1] ** 0.5)", "q @ k.T / q.shape[1] ** 0.5")),
-              "Words attend to later words: the scores are not masked."),
+              "Tokens attend to later tokens: the scores are not masked."),
         Wrong("""def head_attention(q, k, v):
     scores = q @ k.T / q.shape[1] ** 0.5
     e = np.exp(scores - scores.max(axis=-1, keepdims=True))

@@ -1,4 +1,4 @@
-"""Keys by hand: with queries that hold a word's own position, each word attends to the one `back` positions before it."""
+"""Keys by hand: with queries that hold a token's own position, each token attends to the one `back` positions before it."""
 
 import numpy as np
 
@@ -25,12 +25,10 @@ def check(found, T, back):
     if found is None:
         return "Your function returns nothing. Return the keys."
     if np.shape(found) != (T, T):
-        return (
-            f"The keys have the shape {np.shape(found)}. There are {T} words, and each key has {T} numbers: ({T}, {T})."
-        )
+        return f"The keys have the shape {np.shape(found)}. There are {T} tokens, and each key has {T} numbers: ({T}, {T})."
     for t in range(back, T):
         if not found[t, t - back] > 0.9:
-            return f"With your keys, word {t} gives word {t - back} the weight {found[t, t - back]:.2f}. It should be nearly 1."
+            return f"With your keys, token {t} gives token {t - back} the weight {found[t, t - back]:.2f}. It should be nearly 1."
     return None
 
 
@@ -45,15 +43,15 @@ exercise = Exercise(
     check=check,
     compared=False,
     hints=(
-        "The 1 in the query of word t is at position t. Word j must be found by word j + back, so its key has a 1 at position "
-        "j + back. np.eye(T, k=...) moves the diagonal to the right.",
+        "The 1 in the query of token t is at position t. Token j must be found by token j + back, so its key has a 1 at "
+        "position j + back. np.eye(T, k=...) moves the diagonal to the right.",
     ),
     wrong=[
         Wrong(Changed(("k=back", "k=-back")),
-              "These keys have their 1 `back` positions before their own word, so words look for what is after them, and that is "
-              "masked. Word j is to be found by word j + back."),
+              "These keys have their 1 `back` positions before their own token, so tokens look for what is after them, and that "
+              "is masked. Token j is to be found by token j + back."),
         Wrong(Changed(("k=back", "k=1")), "This is head 1 of the lecture, whatever `back` is."),
-        Wrong(Changed((", k=back", "")), "Each key has its 1 at its own position: each word attends to itself."),
-        Wrong("def keys_back(T, back):\n    return np.roll(np.eye(T), back, axis=0)\n", generic="With your keys, word"),
+        Wrong(Changed((", k=back", "")), "Each key has its 1 at its own position: each token attends to itself."),
+        Wrong("def keys_back(T, back):\n    return np.roll(np.eye(T), back, axis=0)\n", generic="With your keys, token"),
     ],
 )  # fmt: skip

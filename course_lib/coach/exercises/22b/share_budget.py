@@ -7,11 +7,11 @@ def cases(random):
     yield Case("one text that is being written", [1], 8)
     yield Case("one prompt", [5], 8)
     yield Case("a prompt longer than the budget", [20], 8)
-    yield Case("a word and a prompt", [3, 1], 3)
+    yield Case("a token and a prompt", [3, 1], 3)
     yield Case("the example", [50, 1, 7, 1], 32)
     yield Case("two prompts", [6, 4], 8)
-    yield Case("more words than the budget has", [1, 1, 1, 1], 2)
-    yield Case("words take all of it", [9, 1, 1], 2)
+    yield Case("more tokens than the budget has", [1, 1, 1, 1], 2)
+    yield Case("new tokens take all of it", [9, 1, 1], 2)
     yield Case("no text", [], 8)
     for count in (9, 30):
         needed = [int(n) if n > 5 else 1 for n in random.integers(1, 40, count)]
