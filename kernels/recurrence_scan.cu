@@ -1,7 +1,7 @@
 // A scan of recurrences: h[t] = a[t] h[t - 1] + b[t], a row at a time. (Blelloch 1990, section 1.4.1)
 //
-// One step is the map h -> a h + b. Two steps, one after the other, are such a map again, so steps can be regrouped as the terms
-// of a sum can: log2(THREADS) combinations in a row where the recurrence has THREADS steps.
+// One step is the map h -> a h + b. Two steps, one after the other, are such a map again, and composing them is associative, as
+// addition is: log2(THREADS) combinations in a row where the recurrence has THREADS steps.
 //
 // Promise: h (rows, T) from a and b (rows, T) and the state before, start (rows). The same bits on every run.
 // Limits: a block owns a row, and its threads take THREADS steps at a time; fewer than 2^31 elements.

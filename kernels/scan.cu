@@ -3,8 +3,8 @@
 // Versions 1 and 2 scan each block by itself and leave its total; the totals are scanned by the same kernel, in one block, and
 // scan_add combines them with the blocks behind. Version 3 does all in one launch.
 //
-// Promise: prefix sums, and with version 2 and 3 any Op that may be regrouped, also one that does not commute (include/scan.cuh).
-//   Versions 1 and 2 give the same bits on every run. So does version 3 with whole numbers; with floats the grouping of what lies
+// Promise: prefix sums, and with version 2 and 3 any associative Op, commutative or not (include/scan.cuh).
+//   Versions 1 and 2 give the same bits on every run. So does version 3 with integers; with floats the grouping of what lies
 //   before a tile depends on which tiles were ready, so the last bits may change from run to run.
 // Limits: fewer than 2^31 elements. Version 1 adds floats, exclusively, 2 THREADS of them for each block. Version 3: one lane of
 //   a warp looks back, tile by tile, where Merrill and Garland take 32 tiles at once.
@@ -68,16 +68,16 @@ template <class Op, class T> __global__ void scan_add(T* y, const T* before, int
     if (i >= each && i < n) y[i] = Op::of(before[i / each], y[i]);
 }
 
-// Decoupled look-back (Merrill and Garland 2016), inclusive; a warp owns a tile of 32 ITEMS elements. A tile publishes its own
-// total, combines those of the tiles before it until it meets one whose prefix is complete, and publishes its own prefix.
-// Gained: one launch, in which x is read once and y written once.
+// Decoupled look-back (Merrill and Garland 2016), inclusive; a warp owns a tile of 32 ITEMS elements. A tile publishes its
+// aggregate, combines those of the tiles before it until it meets one that has published its inclusive prefix, and publishes
+// its own. Gained: one launch, in which x is read once and y written once.
 //
 // Its memory order: a value is written, then a fence, then its flag; a thread that has seen the flag, and fences too, sees the
 // value. Tiles are numbered in the order in which warps begin, so that a warp only waits for warps that run already.
-// state: how many tiles have begun, and a flag for each, all 0 before. partial (2 tiles): total and prefix of each tile.
+// state: how many tiles have begun, and a flag for each, all 0 before. partial (2 tiles): aggregate and inclusive prefix of each.
 template <int ITEMS, class Op, class T>
 __global__ void scan_3_look_back(const T* x, T* y, T* partial, int* state, T nothing, int n) {
-    enum { EMPTY, TOTAL, PREFIX };
+    enum { EMPTY, AGGREGATE, PREFIX };
     int* flags = state + 1;
     const int lane = threadIdx.x % 32;
     int tile = 0;
@@ -86,28 +86,28 @@ __global__ void scan_3_look_back(const T* x, T* y, T* partial, int* state, T not
     const long long first = (long long)tile * 32 * ITEMS + lane;
     if (first - lane >= n) return;
 
-    T own[ITEMS], total = nothing, before = nothing;  // item j of all lanes lies side by side in x
+    T own[ITEMS], aggregate = nothing, before = nothing;  // item j of all lanes lies side by side in x
 #pragma unroll
     for (int j = 0; j < ITEMS; j++) {
-        own[j] = Op::of(total, warp_scan<Op>(first + j * 32 < n ? x[first + j * 32] : nothing));
-        total = shuffle_from(own[j], 31);
+        own[j] = Op::of(aggregate, warp_scan<Op>(first + j * 32 < n ? x[first + j * 32] : nothing));
+        aggregate = shuffle_from(own[j], 31);
     }
     if (lane == 0) {
-        // yours: publish the total, look back, publish the prefix
+        // yours: publish the aggregate, look back, publish the inclusive prefix
         if (tile > 0) {
-            partial[2 * tile] = total;
-            __threadfence();  // the total before its flag
-            atomicExch(&flags[tile], TOTAL);
+            partial[2 * tile] = aggregate;
+            __threadfence();  // the aggregate before its flag
+            atomicExch(&flags[tile], AGGREGATE);
         }
         for (int other = tile - 1; other >= 0;) {
             const int flag = atomicAdd(&flags[other], 0);
-            if (flag == EMPTY) continue;  // its total is on its way
+            if (flag == EMPTY) continue;  // its aggregate is on its way
             __threadfence();              // the flag before the value
             before = Op::of(partial[2 * other + (flag == PREFIX)], before);
             if (flag == PREFIX) break;
             other--;
         }
-        partial[2 * tile + 1] = Op::of(before, total);
+        partial[2 * tile + 1] = Op::of(before, aggregate);
         __threadfence();
         atomicExch(&flags[tile], PREFIX);
         // end

@@ -46,8 +46,8 @@ __global__ void warp_prefix_sums(const float* x, float* y) {
 # ## Two steps as one
 #
 # A step of a linear recurrence is a pair (a, b): it makes a h + b of h. `first` and `then` are two of them. Return the pair
-# that does both, `first` first. For `(2, 1)` and then `(3, 4)` it is `(6, 7)`: 3 (2 h + 1) + 4. It is the operator with which a
-# [parallel scan](../notebooks/glossary.md#parallel-scan) runs the recurrence.
+# that does both, `first` first. For `(2, 1)` and then `(3, 4)` it is `(6, 7)`: 3 (2 h + 1) + 4. It is the associative operator
+# with which a [parallel scan](../notebooks/glossary.md#parallel-scan) runs the recurrence.
 
 
 # %% exercise="compose_steps" lecture=true
@@ -154,18 +154,18 @@ def chunk_step(q, k, v, g, S):
 # %% [markdown]
 # ## 5. Look back (stretch)
 #
-# The heart of decoupled look-back. Lane 0 of a warp has the `total` of its `tile`. Other warps, in other blocks, do the same
-# for theirs, at the same time. `flags[i]` is EMPTY, TOTAL or PREFIX for tile i; `partial[2 * i]` is the total of tile i, once
-# its flag is at least TOTAL, and `partial[2 * i + 1]` the total of tiles 0 to i, once it is PREFIX. `before` is `nothing`, for
-# sums 0. Your part:
+# The heart of decoupled look-back. Lane 0 of a warp has the `aggregate` of its `tile`, all its elements combined. Other warps,
+# in other blocks, do the same for theirs, at the same time. `flags[i]` is EMPTY, AGGREGATE or PREFIX for tile i;
+# `partial[2 * i]` is the aggregate of tile i, once its flag is at least AGGREGATE, and `partial[2 * i + 1]` its inclusive
+# prefix, that of tiles 0 to i, once it is PREFIX. `before` is `nothing`, for sums 0. Your part:
 #
-# 1. Publish the total of `tile`, and then its flag.
-# 2. Let `before` become the totals of all tiles before it: from tile - 1 down, add `partial[2 * i]` where the flag is TOTAL;
-# where it is PREFIX, add `partial[2 * i + 1]` and stop; where it is EMPTY, look again. `Op::of(left, right)` combines, the
-# earlier one on the left.
-# 3. Publish the prefix, `Op::of(before, total)`, and then its flag.
+# 1. Publish the aggregate of `tile`, and then its flag.
+# 2. Let `before` become what all tiles before it have together: from tile - 1 down, add `partial[2 * i]` where the flag is
+# AGGREGATE; where it is PREFIX, add `partial[2 * i + 1]` and stop; where it is EMPTY, look again. `Op::of(left, right)`
+# combines, the earlier one on the left.
+# 3. Publish the inclusive prefix, `Op::of(before, aggregate)`, and then its flag.
 #
-# Read a flag with `atomicAdd(&flags[i], 0)` and write it with `atomicExch(&flags[i], TOTAL)`. A flag says that a value is
+# Read a flag with `atomicAdd(&flags[i], 0)` and write it with `atomicExch(&flags[i], AGGREGATE)`. A flag says that a value is
 # there: so the value first, then `__threadfence()`, then the flag; and a thread that has read a flag needs a fence before it
 # reads the value. (Our simulator reports the missing fence of a writer only; a GPU needs both.) A
 # [deadlock](../notebooks/glossary.md#deadlock) is stopped after some seconds.

@@ -1,4 +1,4 @@
-// Scans: prefix sums, and the same with any operator that may be regrouped, over a warp by shuffles and over a block.
+// Scans: prefix sums, and the same with any associative operator, over a warp by shuffles and over a block.
 //
 //   warp_scan<Op>(v)                  lane i gets v of lanes 0 .. i combined by Op, in their order (Kogge and Stone 1973)
 //   block_scan<THREADS, Op>(v, &all)  thread i gets those of threads 0 .. i, and all of them in `all`

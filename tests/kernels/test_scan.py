@@ -112,7 +112,7 @@ def test_versions_1_and_2_give_the_same_bits_in_any_order(kind):
     assert_same_bits(launch)
 
 
-def test_look_back_gives_whole_numbers_exactly_in_any_order_and_floats_in_one_grouping_or_another():
+def test_look_back_gives_integers_exactly_in_any_order_and_floats_in_one_grouping_or_another():
     whole, floats, bits = elements("Sum, int", 1025), normal(1025), set()
     for seed in range(6):
         np.testing.assert_array_equal(look_back("Sum, int", whole, seed=seed), np.cumsum(whole))
@@ -123,24 +123,24 @@ def test_look_back_gives_whole_numbers_exactly_in_any_order_and_floats_in_one_gr
 
 
 @pytest.mark.parametrize("prefix_at", [0, 1, 3])
-def test_a_tile_looks_back_over_totals_until_it_meets_a_prefix(prefix_at):
-    """Tiles 0 to 3 began and did not finish: behind the one with a prefix, only totals are known."""
-    totals = np.array([10, 200, 3000, 40000], I)
+def test_a_tile_looks_back_over_aggregates_until_it_meets_a_prefix(prefix_at):
+    """Tiles 0 to 3 began and did not finish: behind the one with a prefix, only aggregates are known."""
+    aggregates = np.array([10, 200, 3000, 40000], I)
     partial, state, y = zeros(10, I), zeros(6, I), empty(160, I)
     state[0], state[1:5] = 4, 1
-    partial[0:8:2] = totals
-    partial[2 * prefix_at + 1], state[1 + prefix_at] = totals[: prefix_at + 1].sum(), 2
+    partial[0:8:2] = aggregates
+    partial[2 * prefix_at + 1], state[1 + prefix_at] = aggregates[: prefix_at + 1].sum(), 2
     x = asarray(np.ones(160, I))
     assert_clean(Kernel("scan.cu", "scan_3_look_back<1, Sum, int>"), 1, 32, (x, y, partial, state, 0, 160))
-    np.testing.assert_array_equal(y[128:], totals.sum() + 1 + np.arange(32))
+    np.testing.assert_array_equal(y[128:], aggregates.sum() + 1 + np.arange(32))
     assert list(state) == [5, *(2 if tile == prefix_at else 1 for tile in range(4)), 2]
-    assert list(partial[8:]) == [32, totals.sum() + 32]
+    assert list(partial[8:]) == [32, aggregates.sum() + 32]
 
 
 @pytest.mark.parametrize(
     "fence",
     [
-        "            __threadfence();  // the total before its flag\n",
+        "            __threadfence();  // the aggregate before its flag\n",
         "        __threadfence();\n        atomicExch(&flags[tile], PREFIX);",
     ],
 )

@@ -157,7 +157,7 @@ __global__ void convolution_2_registers(const float* x, const float* w, float* y
         Changed(
             (
                 "        for (int other = tile - 1; other >= 0;) {\n            const int flag = atomicAdd(&flags[other], 0);\n"
-                "            if (flag == EMPTY) continue;  // its total is on its way\n",
+                "            if (flag == EMPTY) continue;  // its aggregate is on its way\n",
                 "        for (int other = tile - 1, flag; other >= 0;) {\n"
                 "            do flag = atomicAdd(&flags[other], 0);\n            while (flag == EMPTY);\n",
             )

@@ -17,8 +17,8 @@ SURVIVORS = {
         "for (int step = 1; step < 32; step *= 2) { -> for (int step = 1; step < 33; step *= 2) {": "equivalent: no lane is 32 or more",
     },
     "look_back": {
-        "if (tile > 0) { -> if (true) {": "harmless: the first tile publishes its total as well, which nobody needs",
-        "if (tile > 0) { -> if (tile >= 0) {": "harmless: the first tile publishes its total as well, which nobody needs",
+        "if (tile > 0) { -> if (true) {": "harmless: the first tile publishes its aggregate as well, which nobody needs",
+        "if (tile > 0) { -> if (tile >= 0) {": "harmless: the first tile publishes its aggregate as well, which nobody needs",
         "if (tile > 0) { -> if (tile > 1) {": "harmless: whoever looks back to tile 1 waits until it has its prefix",
     },
 }

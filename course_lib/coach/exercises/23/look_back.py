@@ -1,42 +1,45 @@
-"""Decoupled look-back: publish a value, then its flag; and look back over totals to the first prefix."""
+"""Decoupled look-back: publish a value, then its flag; and look back over aggregates to the first prefix."""
 
 import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
-EMPTY, TOTAL, PREFIX = range(3)
-LAST = """struct Last {  // the last number that is not 0: an operator whose terms may be regrouped, but not exchanged
+EMPTY, AGGREGATE, PREFIX = range(3)
+LAST = """struct Last {  // the last number that is not 0: an operator that is associative, but not commutative
     static __device__ int of(int left, int right) { return right ? right : left; }
 };
 """
 
 
 def cases(random):
-    """x, tiles of 32 that began before this launch and their totals, which of them has a prefix, warps of a block, Op."""
+    """x, tiles of 32 that began before this launch and their aggregates, which of them has a prefix, warps of a block, Op."""
     none = np.zeros(0, np.int32)
     yield Case("one tile", np.ones(32, np.int32), none, 0, 1, "Sum")
     yield Case("two tiles in two blocks", np.ones(64, np.int32), none, 0, 1, "Sum")
-    for label, totals, at in (("the tile before has a prefix", [5], 0), ("three totals, then a prefix", [1, 20, 300, 4000], 0),
-                              ("a total, then a prefix", [7, 80, 900], 1)):  # fmt: skip
-        totals = np.array(totals, np.int32)
-        yield Case(label, np.ones(32 * (len(totals) + 1), np.int32), totals, at, 1, "Sum")
+    for label, aggregates, at in (
+        ("the tile before has a prefix", [5], 0),
+        ("three aggregates, then a prefix", [1, 20, 300, 4000], 0),
+        ("an aggregate, then a prefix", [7, 80, 900], 1),
+    ):
+        aggregates = np.array(aggregates, np.int32)
+        yield Case(label, np.ones(32 * (len(aggregates) + 1), np.int32), aggregates, at, 1, "Sum")
     yield Case("numbers that no float holds", np.full(64, 2**24 + 1, np.int32), none, 0, 2, "Sum")
     yield Case("eight warps at once", random.integers(-9, 10, 500).astype(np.int32), none, 0, 8, "Sum")
-    for label, totals, at in (
+    for label, aggregates, at in (
         ("the order matters: Op::of gives the last number that is not 0", [5, 7, 0, 9], 0),
         ("the order matters again", [5, 7, 9], 1),
     ):
-        x = np.where(np.arange(32 * (len(totals) + 1)) % 32 < 20, 0, 3).astype(np.int32)
-        yield Case(label, x, np.array(totals, np.int32), at, 1, "Last")
+        x = np.where(np.arange(32 * (len(aggregates) + 1)) % 32 < 20, 0, 3).astype(np.int32)
+        yield Case(label, x, np.array(aggregates, np.int32), at, 1, "Last")
 
 
-def launch(kernel, x, totals, prefix_at, warps, op):
-    n, tiles, begun = len(x), -(-len(x) // 32), len(totals)
+def launch(kernel, x, aggregates, prefix_at, warps, op):
+    n, tiles, begun = len(x), -(-len(x) // 32), len(aggregates)
     y, partial, state = cuda.zeros(n, np.int32), np.zeros(2 * tiles, np.int32), np.zeros(1 + tiles, np.int32)
-    partial[: 2 * begun : 2], state[0], state[1 : 1 + begun] = totals, begun, TOTAL
+    partial[: 2 * begun : 2], state[0], state[1 : 1 + begun] = aggregates, begun, AGGREGATE
     if begun:
-        partial[2 * prefix_at + 1], state[1 + prefix_at] = scanned(totals[: prefix_at + 1], op)[-1], PREFIX
+        partial[2 * prefix_at + 1], state[1 + prefix_at] = scanned(aggregates[: prefix_at + 1], op)[-1], PREFIX
     partial, state = cuda.asarray(partial), cuda.asarray(state)
     kernel.instance(f"1, {op}, int")(
         -(-(tiles - begun) // warps), 32 * warps, (cuda.asarray(x), y, partial, state, 0, n)
@@ -51,10 +54,12 @@ def scanned(x, op):
     return x[at]
 
 
-def reference(x, totals, prefix_at, warps, op, exchanged=False):
+def reference(x, aggregates, prefix_at, warps, op, exchanged=False):
     """exchanged: what is found further back is put on the right."""
-    begun = len(totals)
-    last = np.append(totals[:prefix_at:-1], scanned(totals[: prefix_at + 1], op)[-1]) if begun and exchanged else totals
+    begun = len(aggregates)
+    last = aggregates
+    if begun and exchanged:
+        last = np.append(aggregates[:prefix_at:-1], scanned(aggregates[: prefix_at + 1], op)[-1])
     y = scanned(np.concatenate([last, x[32 * begun :]]), op)[len(last) :]
     ends = np.minimum(np.arange(32, len(y) + 32, 32), len(y)) - 1
     return np.concatenate([np.zeros(32 * begun, np.int32), y]), y[ends], np.full(len(ends), PREFIX, np.int32)
@@ -91,10 +96,10 @@ exercise = Exercise(
     results=("y", "the prefixes", "the flags"),
     call=launch,
     hints=(
-        "To publish: partial[2 * tile] = total; __threadfence(); atomicExch(&flags[tile], TOTAL);. The prefix goes to "
-        "partial[2 * tile + 1], with PREFIX. Between them stands a loop.",
+        "To publish: partial[2 * tile] = aggregate; __threadfence(); atomicExch(&flags[tile], AGGREGATE);. The inclusive "
+        "prefix goes to partial[2 * tile + 1], with PREFIX. Between them stands a loop.",
         "for (int other = tile - 1; other >= 0;) reads the flag of `other`. EMPTY: continue, without a step. Else combine, stop "
-        "at a PREFIX, and go on with other - 1 at a TOTAL.",
+        "at a PREFIX, and go on with other - 1 at an AGGREGATE.",
         "before = Op::of(partial[2 * other + (flag == PREFIX)], before); if (flag == PREFIX) break; other--;",
     ),
     example='''// A relay: each warp waits for the one before, and adds 1 to what it was given. All numbers are 0 at first.
@@ -130,20 +135,21 @@ __global__ void relay(int* values, int* flags) {
               once="more is added than there is, with a prefix in between"),
         Wrong(Changed(("partial[2 * other + (flag == PREFIX)]", "partial[2 * other]")), NO_PREFIX, when=adds_nothing,
               once="the second tile's sums begin at 0, though the first tile has a prefix"),
-        Wrong(Changed(("before = Op::of(partial", "if (flag == TOTAL) before = Op::of(partial")), NO_PREFIX,
+        Wrong(Changed(("before = Op::of(partial", "if (flag == AGGREGATE) before = Op::of(partial")), NO_PREFIX,
               when=adds_nothing, also=True, once="as above"),
         Wrong(Changed(("partial[2 * other + (flag == PREFIX)]", "partial[2 * other]"), ("        if (tile > 0) {", "        {")),
-              "At a PREFIX you add that tile's own total, and stop: what lies before it is lost. The prefix of tile `other` is "
-              "partial[2 * other + 1].",
-              when=lambda seen: seen.label == "a total, then a prefix" and not seen.issues
+              "At a PREFIX you add that tile's own aggregate, and stop: what lies before it is lost. The prefix of tile `other` "
+              "is partial[2 * other + 1].",
+              when=lambda seen: seen.label == "an aggregate, then a prefix" and not seen.issues
                   and (seen.expected[0] - seen.got[0] == np.repeat((0, 7), (96, 32))).all(),
-              once="just the total before the prefix is missing"),
-        Wrong(Changed(("        partial[2 * tile + 1] = Op::of(before, total);", "        partial[2 * tile + 1] = total;")),
-              "What you publish as a prefix is the tile's own total. The prefix is before and total together.",
+              once="just the aggregate before the prefix is missing"),
+        Wrong(Changed(("        partial[2 * tile + 1] = Op::of(before, aggregate);",
+                       "        partial[2 * tile + 1] = aggregate;")),
+              "What you publish as a prefix is the tile's own aggregate. The inclusive prefix is before and aggregate together.",
               when=lambda seen: not seen.issues and (seen.got[0] == seen.expected[0]).all()
                   and (seen.got[1] != seen.expected[1]).any() and seen.got[1][-1] == seen.inputs[0][-32:].sum(),
-                  once="the published number is exactly the tile's total"),
-        Wrong(Changed(("            if (flag == EMPTY) continue;  // its total is on its way\n",
+                  once="the published number is exactly the tile's aggregate"),
+        Wrong(Changed(("            if (flag == EMPTY) continue;  // its aggregate is on its way\n",
                        "            if (flag == EMPTY) break;\n")),
               generic="most"),
     ],
