@@ -9,7 +9,7 @@ def cases(random):
     yield Case("four ranks, no latency", 4, 1000, 0.0, 500.0)
     yield Case("four ranks, an array of no bytes", 4, 0, 1.0, 500.0)
     yield Case("one rank sends nothing", 1, 1000, 1.0, 500.0)
-    yield Case("the gradients of 12m on eight cards", 8, 49_291_264, 1e-5, 25e9)
+    yield Case("the gradients of 12m on eight GPUs", 8, 49_291_264, 1e-5, 25e9)
 
 
 def seconds(ranks, size, latency, bandwidth):
