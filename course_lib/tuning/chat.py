@@ -2,7 +2,7 @@
 
     <|user|> prompt <|assistant|> answer <|endoftext|>
 
-The two marks are special tokens, which no text encodes to: a prompt cannot pretend to be an answer. A pretrained model and
+The first two are special tokens, which no text encodes to: a prompt cannot pretend to be an answer. A pretrained model and
 its tokenizer get them behind all others, so every other id stays what it was.
 """
 
@@ -22,7 +22,7 @@ def has_turns(tokenizer: Tokenizer) -> bool:
 
 
 def with_turns(tokenizer: Tokenizer) -> Tokenizer:
-    """The same tokenizer with the marks of the turns, unless it has them."""
+    """The same tokenizer with the special tokens of the turns, unless it has them."""
     if has_turns(tokenizer):
         return tokenizer
     return Tokenizer(tokenizer.merges, (*tokenizer.special_tokens, *TURNS), byte_order=tokenizer.byte_order)
