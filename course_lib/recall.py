@@ -22,7 +22,7 @@ KNOWN = 0.69  # nats, log 2: the model gives the right word more than half of it
 class Recalled:
     """One kind of fact, in `count` places of the stories read.
 
-    nats: what the model pays for each, in the mean. known: share of the places where the right word has more than one half.
+    nats: what the model pays for each, in the mean. known: fraction of the places where the right word has more than one half.
     loss: what all of them add to the loss, in nats per token of the stories.
     """
 

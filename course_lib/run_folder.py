@@ -122,7 +122,7 @@ class RunFolder:
             ) from None
 
     def save_due(self) -> bool:
-        """Whether it is time for a checkpoint: often, but taking a small share of the time."""
+        """Whether it is time for a checkpoint: often, but taking a small fraction of the time."""
         return time.monotonic() - self.saved_at > max(SOONEST, self.took / SHARE)
 
     def save(self, run) -> None:

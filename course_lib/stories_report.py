@@ -1,10 +1,10 @@
 """Grade what a model writes against the grammar that wrote its corpus, and against the corpus itself.
 
     grade = grade_samples(model, tokenizer, count=300, temperature=0.7)
-    print(grade)                                    shares, wrong facts, the longest run copied from the training set
+    print(grade)                                    fractions, wrong facts, the longest run copied from the training set
 
 A sample begins with nothing but the end token, as a story does in training. One that does not end within the model's
-context counts as not well-formed. Shares of n samples have a standard error of up to 1 / (2 sqrt(n)): 3 % for 300.
+context counts as not well-formed. Fractions of n samples have a standard error of up to 1 / (2 sqrt(n)): 3 % for 300.
 """
 
 import itertools

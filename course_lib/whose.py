@@ -1,4 +1,4 @@
-"""Whose code ran: which operations were the learner's in a run, how often they were called, for what share of the time.
+"""Whose code ran: which operations were the learner's in a run, how often they were called, for what fraction of the time.
 
 A record of it is plain JSON, kept in every checkpoint, in `mine.json` beside it for people, and told by an exported page:
 
@@ -92,7 +92,7 @@ def sentences(record: Record | None, steps: int = 0) -> list[str]:
     if ran:
         said += f"; {they} called {sum(calls):,} times"
         if record["yours"] is not None and record["seconds"]:
-            said += f", {share(record['yours'] / record['seconds'])} of the time"
+            said += f", {fraction(record['yours'] / record['seconds'])} of the time"
     if idle := len(calls) - ran:
         said += f"; {idle} more of yours {'was in place and was' if idle == 1 else 'were in place and were'} not called"
     if record["steps"] < steps:
@@ -100,6 +100,6 @@ def sentences(record: Record | None, steps: int = 0) -> list[str]:
     return [*(f"{name}: replaced by ours, because {why}" for name, why in record["replaced"].items()), f"{said}."]
 
 
-def share(part: float) -> str:
-    """A part of one in per cent: "38 %", "under 1 %"."""
+def fraction(part: float) -> str:
+    """A fraction in per cent: "38 %", "under 1 %"."""
     return "under 1 %" if 0 < part < 0.005 else f"{part:.0%}".replace("%", " %")

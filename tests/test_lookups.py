@@ -143,7 +143,7 @@ def test_they_count_more_at_first_and_as_all_others_in_the_end():
 
 
 def test_a_text_without_documents_and_a_number_that_makes_no_sense_get_a_sentence():
-    with pytest.raises(ValueError, match="no documents: leave lookups at 1"):
+    with pytest.raises(ValueError, match="not divided into documents: leave lookups at 1"):
         Lookups(Training(np.arange(50), 8, seed=0), 30.0)
     for wrong in ({"lookups": 0.5}, {"lookups": -1.0}, {"lookups": 30.0, "start": "runs/first"}):
         with pytest.raises(ValueError, match="so it is 1 or more; for fine-tuning it is 1"):

@@ -82,11 +82,11 @@ def test_the_odds_of_the_grammar_itself_score_1_however_the_text_is_cut(size):
     nats = scoring.entry_nats(Perfect(size), [text for text, _ in texts])
     floor = -np.mean([log for _, log in texts])
     assert nats == pytest.approx(floor, abs=1e-9)
-    assert Score(nats, floor, bigram=floor + 10).share == pytest.approx(1)
+    assert Score(nats, floor, bigram=floor + 10).fraction == pytest.approx(1)
 
 
 def test_the_share_is_of_the_way_from_the_bigram_model_to_the_floor():
-    assert [Score(nats, floor=50, bigram=300).share for nats in (300, 50, 75, 325)] == [0, 1, 0.9, -0.1]
+    assert [Score(nats, floor=50, bigram=300).fraction for nats in (300, 50, 75, 325)] == [0, 1, 0.9, -0.1]
 
 
 def test_scores_are_normalised_so_nothing_is_won_by_larger_ones():
@@ -221,7 +221,7 @@ def entry(tmp_path):
 
 def test_a_bigram_model_made_by_hand_scores_0(entry):
     score = judge.judge(entry(BIGRAM), 60, seed=0, **ENOUGH)
-    assert score.share == pytest.approx(0, abs=1e-6) and score.bigram > score.floor + 100
+    assert score.fraction == pytest.approx(0, abs=1e-6) and score.bigram > score.floor + 100
 
 
 def test_any_tokenizer_and_any_seed_will_do(entry, capfd):

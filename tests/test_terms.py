@@ -13,7 +13,7 @@ INSTEAD = {  # what is not said, as a pattern: what is
     r"(GELU|SwiGLU|activation)('s)? curves?|curves?(?= (of|for) (the )?(GELU|SwiGLU|activation))": "activation, nonlinearity",
     r"(the|its|their|on the|whole) way back|going back": "backward pass, backward, gradient",
     r"what came back": "upstream gradient",
-    r"(a|an|its|the|each|their|of|equal|whose|own|in) shares?": "attention weight; probability; fraction",
+    r"(a|an|its|the|each|their|of|equal|whose|own|in) shares?|shares? of": "attention weight; probability; fraction",
     r"(query|queries|heads?|words?|tokens?|positions?)( that)?( may| can| could| must)?(?-i: looks?) (at|back)": "attends to",
     r"keys?( that| which)? (they|it|one)( may| can| could| must)?(?-i: looks?) (at|back)": "attends to",
     r"tables? of (the )?(scores|attention)|(score|attention) tables?": "score matrix",
@@ -142,6 +142,7 @@ def test_a_page_for_the_browser_says_the_fields_words(path):
     "text",
     [
         "The odds of a word",
+        "Shares of the time",
         "a ladder of kernels",
         "On the way back",
         "x less the mean",

@@ -80,7 +80,7 @@ def test_the_words():
     assert replaced == ["gelu: replaced by ours, because yours raised KeyError: 3", f"{told}."]
     idle = answers | {"a kernel": {"calls": 0, "seconds": 0.0}}
     assert whose.sentences(record | {"answers": idle}) == [f"{told}; 1 more of yours was in place and was not called."]
-    assert whose.share(0.0) == "0 %" and whose.share(0.001) == "under 1 %"
+    assert whose.fraction(0.0) == "0 %" and whose.fraction(0.001) == "under 1 %"
 
 
 def test_a_run_keeps_it_with_each_checkpoint_and_in_a_file(tmp_path):

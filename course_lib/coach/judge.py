@@ -198,7 +198,7 @@ def _look_for_cause(
 
 
 def _nearness(exercise: Exercise, result: Any, outcome: Outcome) -> float:
-    """Which share of a result's parts is right, at most 0.9 if it is not the whole; 1 of an outcome that is right."""
+    """Which fraction of a result's parts is right, at most 0.9 if it is not the whole; 1 of an outcome that is right."""
     if result is outcome.got and outcome.right:
         return 1.0
     wanted = outcome.expected

@@ -43,7 +43,7 @@ def _calls(text: str) -> list[str]:
 
 
 def _collected(read: lexer.Text, function: lexer.Function) -> list[tuple[str, int]]:
-    """The local floats to which a loop over a thread's share of the elements adds, each with the place where it does."""
+    """The local floats to which a loop over a thread's part of the elements adds, each with the place where it does."""
     start, end = function.body
     code, found = read.code, []
     names = {

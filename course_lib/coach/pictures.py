@@ -72,7 +72,7 @@ def html(verdict: Verdict) -> str:
         if failing.picture:
             body.append(_table(failing.picture))
         if verdict.cases > 1:
-            body.append(f'<div style="color:{_PALE}">{verdict.share}</div>')
+            body.append(f'<div style="color:{_PALE}">{verdict.fraction}</div>')
     body += [f'<pre style="{_PRE}">{escape(issue)}</pre>' for issue in verdict.issues]
     if verdict.counts:
         body.append(_counts(verdict))

@@ -63,7 +63,7 @@ class Swap:
 
 @dataclass
 class Swaps:
-    """What is in place. `share` counts operations; `swapped` has one entry for each target that was passed."""
+    """What is in place. `fraction` counts operations; `swapped` has one entry for each target that was passed."""
 
     swapped: list[Swap]
     targets: int
@@ -78,7 +78,7 @@ class Swaps:
         return sum(swap.whose == YOURS for swap in self.swapped)
 
     @property
-    def share(self) -> str:
+    def fraction(self) -> str:
         """ "3 of 12 operations are yours"."""
         return f"{self.yours} of {self.targets} operations are yours"
 
@@ -122,7 +122,7 @@ class Swaps:
         widths = [max(map(len, column)) for column in columns]
         rows = zip(*columns, strict=True)
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([f"{self.share}.", *(lines if self.swapped else []), *self.remarks()])
+        return "\n".join([f"{self.fraction}.", *(lines if self.swapped else []), *self.remarks()])
 
     __repr__ = __str__
 
@@ -151,7 +151,7 @@ class Swaps:
         body = "".join("<tr>" + "".join(f"{left}{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows())
         table = f"<table><tr>{''.join(f'<th>{name}</th>' for name in head)}</tr>{body}</table>" if self.swapped else ""
         said = "".join(f"<p>{escape(line)}</p>" for line in self.remarks())
-        return f"<p><strong>{self.share}.</strong></p>{table}{said}"
+        return f"<p><strong>{self.fraction}.</strong></p>{table}{said}"
 
 
 def where(exercise: Exercise) -> str:

@@ -79,7 +79,7 @@ class Verdict:
         return "Blank" if self.blank else WORDS[self.passed] if self.judged else "Not judged"
 
     @property
-    def share(self) -> str:
+    def fraction(self) -> str:
         """How many of the cases are right, in words."""
         return f"{self.right_cases} of {self.cases} cases {'is' if self.right_cases == 1 else 'are'} right."
 
@@ -111,7 +111,7 @@ def text(verdict: Verdict) -> str:
         if failing.difference and failing.difference not in verdict.why:
             parts.append(f"  {failing.difference}.")
         if verdict.cases > 1:
-            parts.append(verdict.share)
+            parts.append(verdict.fraction)
     parts += verdict.issues
     if verdict.counts:
         parts.append(counts_text(verdict))

@@ -1,12 +1,13 @@
-"""Which tokens of a corpus must be looked up: where, after the same few tokens, every document says again what it has said.
+"""Per-token loss weights: tokens that are predictable by in-context recall count more at the beginning of training.
 
-"She took the" goes on with the colour that the story gave its kite: always a word that stands there already, in each story
-another. Only a model that looks back knows it. There are few such places, so in the mean loss they are small, and what they
-teach is learned last. Here they count more, at first. Whether a place is one depends on what stands before it alone, not on
-what comes: so nothing is asked that is wrong in the end, only sooner. So it is with a word that goes with such a one two
-tokens later: "told about the fiddler" goes on "by the pond" or "at the mill", and only who knows where they met says the
-right one of "by" and "at". (Arora et al. 2023, "Zoology", find such places by pairs
-of tokens that are said again: most of what attention is better at than gated convolutions.)
+These are the tokens at which, after the same few tokens, nearly every document repeats something that it has said. "She took
+the" goes on with the colour that the story gave its kite: always a word that stands there already, in each story another. Only
+a model that looks back knows it. There are few such tokens, so they add little to the mean loss, and what they teach is
+learned last. Whether a position counts depends only on the tokens before it: so nothing is asked that is wrong in the end, only
+sooner. The same holds for a word that goes with such a token two tokens later: "told about the fiddler" goes on "by the pond"
+or "at the mill", and only a model that knows where they met says the right one of "by" and "at". (Arora et al. 2023, "Zoology",
+call the task associative recall, and find such tokens by pairs that a text repeats: most of what attention is better at than
+gated convolutions.)
 """
 
 import numpy as np
@@ -15,11 +16,11 @@ from course_lib.data import windows
 
 BEFORE = (3, 4, 5)  # how many tokens say which place it is: one of these numbers is enough
 SEEN = 20  # times, at least, that the corpus comes to such a place
-SURE = 0.95  # share of these times, at least, in which the document has said before what comes
-VARIED = 0.7  # share of them, at most, in which the same token comes
-MOST = 0.7  # share of the times, at least, in which a word is looked up two tokens on
+SURE = 0.95  # fraction of these times, at least, in which the document has said before what comes
+VARIED = 0.7  # fraction of them, at most, in which the same token comes
+MOST = 0.7  # fraction of the times, at least, in which a word is looked up two tokens on
 OFTEN = 5  # times, at least, in the mean, that each of these words comes at such a place
-ALIKE = 0.8  # share of a run after which all tokens count alike
+ALIKE = 0.8  # fraction of a run after which all tokens count alike
 
 
 class Lookups:
@@ -28,12 +29,15 @@ class Lookups:
 
     def __init__(self, train: windows.Training, weight: float):
         if train.starts is None or len(train.starts) == 0:
-            raise ValueError("What a document says again is asked of a text that has no documents: leave lookups at 1.")
+            raise ValueError(
+                "`lookups` weights tokens that repeat within a document, and this text is not divided into documents: "
+                "leave lookups at 1."
+            )
         self.train, self.weight = train, weight
         self.found = lookups(np.asarray(train.tokens), int(train.tokens[train.starts[0]]))  # (n,) bool
 
     def batch(self, step: int, batch_size: int, done: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """That of `train`, and the weights of its targets: int32, int32, float32 (B, T). done: share of the run that is over."""
+        """That of `train`, and the weights of its targets: int32, int32, float32 (B, T). done: fraction of the run so far."""
         starts, context = self.train.places(step, batch_size), self.train.context
         idx, targets = windows.cut(self.train.tokens, starts, context)
         now = self.weight ** max(0.0, 1 - done / ALIKE)
@@ -94,11 +98,11 @@ def _places(tokens: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def _where(
-    holds: np.ndarray, at: np.ndarray, first: np.ndarray, share: float
+    holds: np.ndarray, at: np.ndarray, first: np.ndarray, fraction: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The places where what `holds` says is so nearly always: their tokens, the place of each, and the times of each place."""
     times = np.diff(first, append=len(at))  # that the corpus comes to each place
-    sure = (times >= SEEN) & (np.add.reduceat(holds[at], first, dtype=np.int64) >= share * times)
+    sure = (times >= SEEN) & (np.add.reduceat(holds[at], first, dtype=np.int64) >= fraction * times)
     return at[np.repeat(sure, times)], np.repeat(np.arange(sure.sum()), times[sure]), times[sure]
 
 

@@ -83,7 +83,7 @@ class Written(RunFolder):
 
     def __enter__(self) -> RunFolder:
         super().__enter__()
-        share(self.communicator, (self.saved, self.command()))
+        broadcast_object(self.communicator, (self.saved, self.command()))
         return self
 
 
@@ -94,7 +94,7 @@ class Elsewhere:
         self.path, self.communicator = path, communicator
 
     def __enter__(self) -> Elsewhere:
-        self.saved, self.typed = share(self.communicator, None)
+        self.saved, self.typed = broadcast_object(self.communicator, None)
         return self
 
     def __exit__(self, *exception) -> None:
@@ -120,7 +120,7 @@ class Elsewhere:
         pass
 
 
-def share(communicator: Communicator, value):
+def broadcast_object(communicator: Communicator, value):
     """The value of rank 0, on all ranks."""
     host = communicator.host
     content = np.frombuffer(pickle.dumps(value), np.uint8) if communicator.rank == 0 else np.zeros(0, np.uint8)

@@ -24,17 +24,17 @@ def compete(entry: Path | None = None) -> None:
 def _compete(path: Path, bar: dict | None) -> None:
     first = judge.judge(path, SECONDS, seed=0)
     print(f"{path.name}: {first}")
-    if bar is not None and first.share <= bar["score"]:
+    if bar is not None and first.fraction <= bar["score"]:
         print(f"The best on this machine is still {bar['entry']}: {bar['score']:.2%}")
         return
     print("That is the best on this machine, if it holds with another seed, judged by other stories:")
     second = judge.judge(path, SECONDS, seed=1)
     print(f"{path.name}, again: {second}")
-    if bar is not None and second.share <= bar["score"]:
+    if bar is not None and second.fraction <= bar["score"]:
         print(f"It does not hold: the best on this machine is still {bar['entry']}: {bar['score']:.2%}")
         return
     line, record = records.keep_here(path, second), records.read()[-1]
-    if second.share > record["score"]:
+    if second.fraction > record["score"]:
         print(f"It counts, and is a record. Its line, for course_lib/speedrun/records.json:\n{line}")
     else:
         print(f"It counts here. The record is {record['entry']}: {record['score']:.2%}")

@@ -56,7 +56,7 @@ def keep_here(path: Path, score: Score) -> str:
     """Remember a score that counts. Returns its line for records.json, `machine` left to be filled in."""
     opening = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "?"
     record = {
-        "entry": path.name, "score": round(score.share, 4), "above": round(score.nats - score.floor, 2),
+        "entry": path.name, "score": round(score.fraction, 4), "above": round(score.nats - score.floor, 2),
         "changed": opening.splitlines()[0].rstrip("."), "machine": "?",
     }  # fmt: skip
     line = json.dumps(record, ensure_ascii=False)

@@ -47,13 +47,13 @@ class Score:
     bigram: float
 
     @property
-    def share(self) -> float:
+    def fraction(self) -> float:
         """Of the way from the bigram model to the floor."""
         return (self.bigram - self.nats) / (self.bigram - self.floor)
 
     def __str__(self) -> str:
         return (
-            f"{self.share:.2%} of the way from the bigram model to the floor ({self.nats:.2f} nats per story; the bigram "
+            f"{self.fraction:.2%} of the way from the bigram model to the floor ({self.nats:.2f} nats per story; the bigram "
             f"model has {self.bigram:.2f}, the floor is {self.floor:.2f})"
         )
 

@@ -1,7 +1,7 @@
 """`course bench gpu --part a|b|c|d|e --json FILE`: our kernels on an NVIDIA card, each part in under eight minutes.
 
     a   kernel_tests.py    the tests of all kernels and ops, on the card
-    b   memory_bound.py    each memory-bound kernel as a share of the copy bandwidth that was measured here
+    b   memory_bound.py    each memory-bound kernel as a fraction of the copy bandwidth that was measured here
     c   products.py        the versions of matmul against cuBLAS, flash attention against PyTorch's
     d   training_step.py   the step of the 12m model: tokens per second and MFU, against PyTorch, in turn
     e   long_run.py        the 12m model on 61.4 million tokens of stories

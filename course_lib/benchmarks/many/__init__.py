@@ -2,7 +2,7 @@
 
     all_reduce      seconds by size and ranks, the alpha-beta model fitted to them (parallel/cost.py), and how far it is off
     weak, strong    training steps where each rank has a whole batch, or a part of one: speed against one process with one thread
-    waiting         the share of a step in which a rank only waits for others, and how much of it overlap hides
+    waiting         the fraction of a step in which a rank only waits for others, and how much of it overlap hides
 
 Last comes how the 12M model and one of 1.3B parameters would scale to many GPUs: computed from published figures, not measured.
 """

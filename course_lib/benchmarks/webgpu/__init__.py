@@ -1,6 +1,6 @@
 """`course bench webgpu --part a|b|c --json FILE`: our WGSL kernels on the adapter of this machine.
 
-    a   memory_bound.py     each memory-bound kernel as a share of the copy bandwidth that was measured here
+    a   memory_bound.py     each memory-bound kernel as a fraction of the copy bandwidth that was measured here
     b   products.py         the products and the attention of the 12m model, in GFLOP/s
     c   training_step.py    training steps on each device of this machine, and which one is worth it
 
