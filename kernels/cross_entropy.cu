@@ -9,7 +9,7 @@
 //   cross_entropy_mean     the mean of their losses
 // The backward alone, for a loss that is used further before its backward, is cross_entropy_backward.cu.
 //
-// Promise: logits (n, V), targets (n) int or long long, losses and logsumexp (n); rows whose target is `ignore` lose 0 and get
+// Promise: logits (n, V), targets (n) int or long long, losses and logsumexp (n); rows whose target is `ignore` have loss 0 and get
 //   a gradient of 0. loss () is the mean over the others, nan if there are none. The same bits on every run.
 // Limits: n below 2^24 and n V below 2^63; a target outside of the vocabulary counts as ignored in the loss (the launch code
 //   refuses it before).

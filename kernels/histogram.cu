@@ -1,6 +1,6 @@
 // Histogram: how often each number 0 .. BINS - 1 occurs. Two versions.
 //
-// Promise: counts (BINS), zeros before, from x (n). Numbers outside are not counted. Whole numbers do not round, so the
+// Promise: counts (BINS), zeros before, from x (n). Numbers outside are not counted. Integers do not round, so the
 //   counts are the same in any order of the additions.
 // Limits: BINS counts fit into shared memory in version 2; fewer than 2^31 elements.
 // Bytes: 4 n, and 4 BINS for each block.   FLOPs: none.

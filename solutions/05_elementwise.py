@@ -186,7 +186,7 @@ def measure_roofline(work, device, clock, moved, flops):
 # ## 5. Dropout (stretch)
 #
 # Each thread owns four consecutive numbers from number 4i on. `philox(counter, key)` gives four random words (`uint4`, with the
-# parts x, y, z and w) for a counter of four words and a key of two. A word is a whole number of 32 bits without a sign,
+# parts x, y, z and w) for a counter of four words and a key of two. A word is an integer of 32 bits without a sign,
 # `unsigned`. The counter is (i, 0, step, site), with i the number of the thread, and the key is seed low, seed high. The
 # array `random` holds seed low, seed high and step. `make_uint4(a, b, c, d)` and `make_uint2(a, b)` make them. (Our solution
 # reads and writes its four numbers at once where it may: a `float4` has four floats, also x, y, z and w; `load_four` and

@@ -11,7 +11,7 @@
 
 # %% exercise="best_rectangle" lecture=true
 def best_rectangle(sums):
-    # yours: of all whole numbers with TM * TN == sums, the best two
+    # yours: of all integers with TM * TN == sums, the best two
     best = 1
     for TM in range(1, sums + 1):
         if sums % TM == 0 and TM * TM <= sums:

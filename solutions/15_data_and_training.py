@@ -84,7 +84,7 @@ def whole_loss(losses, counts):
 # fits:
 #
 # - `"exploded"`: some loss is larger than `guessing + 1`, or is not a finite number (`nan`, `inf`; `math.isfinite(x)` tells);
-# - `"saw the answers"`: the end is below the floor;
+# - `"saw the answers"`: the end is below the floor (data leakage);
 # - `"learns nothing"`: the end is above `guessing - 0.5`;
 # - `"healthy"`.
 #

@@ -6,10 +6,10 @@
 # %% [markdown]
 # ## Quantise a row
 #
-# `row` holds floats. Return two things: its codes, whole numbers from -127 to 127 as an array of `np.int8`, and the scale, so
+# `row` holds floats. Return two things: its codes, integers from -127 to 127 as an array of `np.int8`, and the scale, so
 # that `codes * scale` is near the row. The largest absolute value of the row gets the code 127 or -127, and every other
 # weight the nearest code. A row of zeros has the scale 0 and codes 0. For `[1.27, -0.3, 0.02]` they are `[127, -30, 2]` and
-# 0.01. `np` is NumPy. `np.rint` rounds to the nearest whole number.
+# 0.01. `np` is NumPy. `np.rint` rounds to the nearest integer.
 
 
 # %% exercise="quantise_row" lecture=true
@@ -56,7 +56,7 @@ def pack_nibbles(codes):
 # ## Find the fault: a product that wraps around
 #
 # If the inputs are quantised too, a dot product needs no floats until its end: the codes are multiplied and added up as
-# whole numbers, and the sum is multiplied by both scales. `a` and `b` are `np.int8` of one length. For `[10]` and `[20]`,
+# integers, and the sum is multiplied by both scales. `a` and `b` are `np.int8` of one length. For `[10]` and `[20]`,
 # both scales 1, the result should be 200.0. It is not. Run the cell, and read the verdict.
 
 

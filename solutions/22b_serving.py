@@ -160,7 +160,7 @@ def paged_attention_forward(q, k_pages, v_pages, tables, positions):
 # ## 7. Keys and values in 8 bits
 #
 # A cache in 8 bits keeps the d numbers of a token and head as `last` words of codes and one more, the bits of their scale. A
-# code is a whole number from -127 to 127, a number divided by the scale and rounded to the nearest (`rintf`); where the scale
+# code is an integer from -127 to 127, a number divided by the scale and rounded to the nearest (`rintf`); where the scale
 # is 0, so are the codes. Word w holds the codes of the numbers 4w .. 4w + 3, the first in its lowest 8 bits. The last word may
 # have fewer: the bits of numbers that do not exist are 0. The scale is there already. Build `word`.
 

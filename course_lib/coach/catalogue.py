@@ -1,6 +1,6 @@
 """All exercises: found by their files, loaded when wanted.
 
-`coach/exercises/02/unbroadcast.py` is the exercise `unbroadcast` of chapter 02. Names are unique over the whole course.
+`coach/exercises/02/repeated_axes.py` is the exercise `repeated_axes` of chapter 02. Names are unique over the whole course.
 """
 
 from __future__ import annotations

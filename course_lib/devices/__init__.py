@@ -13,7 +13,7 @@ arrays; those marked [out] take `out=`, an array of the result's shape and dtype
 op is a matmul or a copy). Ops compute in the dtype of their floating-point inputs, float32 or float64; a Python number
 takes the array's dtype. Indices and targets are int32 or int64. Shapes that do not fit raise ValueError naming both, indices
 outside raise IndexError, but for one case: while a step is captured as a CUDA graph, and when it is replayed, its values
-are not checked. An index outside of a table then gives zeros and adds nothing, a target outside of the vocabulary loses nothing
+are not checked. An index outside of a table then gives zeros and adds nothing, a target outside of the vocabulary has loss 0
 (embedding.cu, cross_entropy.cu); gather and scatter_add are not for such a step.
 
 Training in bfloat16

@@ -74,7 +74,7 @@ exercise = Exercise(
         Wrong(Changed(("end = sum(tail) / len(tail)", "end = losses[-1]")),
               "One batch can be lucky. Use the mean of the last tenth, not the last loss alone."),
         Wrong(Changed(("if end < floor", "if min(losses) < floor")),
-              "Only the end shows whether a run saw the answers. You use the smallest loss of all."),
+              "Only the end shows whether a run saw the answers (data leakage). You use the smallest loss of all."),
         Wrong(Changed(("-max(len(losses) // 10, 1)", "-(len(losses) // 10)")),
               "`losses[-0:]` is the whole list, not its last loss. With fewer than ten losses, take one."),
         Wrong(Changed(("-max(len(losses) // 10, 1)", "-len(losses) // 10")),

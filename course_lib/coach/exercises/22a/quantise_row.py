@@ -1,4 +1,4 @@
-"""Absmax: a row of floats as whole numbers of 8 bits and one scale."""
+"""Absmax: a row of floats as integers of 8 bits and one scale."""
 
 import numpy as np
 
