@@ -1,7 +1,7 @@
-"""The linear recurrences in their other two forms, in NumPy: chunked, and parallel over all steps. For reading and for tests.
+"""The linear recurrences in their other two forms, in NumPy: chunkwise, and parallel over all steps. For reading and for tests.
 
 The forms agree to rounding. Recurrent: T steps, one after the other (recurrences.py). Parallel: one product of (T, T) scores, as
-attention has it, but without softmax. Chunked: parallel within chunks of `chunk` steps, recurrent from chunk to chunk, so that
+attention has it, but without softmax. Chunkwise: parallel within chunks of `chunk` steps, recurrent from chunk to chunk, so that
 the work grows with T and still consists of products of matrices.
 
 A form takes q, k (B, H, T, D), v (B, H, T, E), g (B, H, T, D) or, with one decay for all channels, (B, H, T, 1), beta (B, H, T)

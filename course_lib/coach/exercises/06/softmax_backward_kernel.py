@@ -87,8 +87,8 @@ template <int THREADS> __global__ void centre_rows(const float* x, float* y, int
               "probabilities too.",
               like=lambda dy, y: dy * y * (1 - y)),
         Wrong(Changed(("dot = block_sum<THREADS>(dot);", "if (threadIdx.x < S) dot = block_sum<THREADS>(dot);")),
-              "Not all threads called block_sum. It has a barrier and shuffles inside, so every thread must reach it: "
-              "no condition around it, and no `return` before it.",
+              "Not all threads called block_sum. It has a barrier and shuffles inside, which allow no warp divergence: "
+              "every thread must reach it, with no condition around it and no `return` before it.",
               when=lambda seen: seen.kinds & {"missed-barrier", "divergent-barrier", "missing-lanes", "timeout"}),
     ],
 )  # fmt: skip
