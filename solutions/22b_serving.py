@@ -61,7 +61,7 @@ def absorb_query(q, w_uk):
 #
 # This is [continuous batching](../notebooks/glossary.md#continuous-batching). A step of the engine computes `budget` tokens
 # at most. `needed` is a list, the oldest text first: how many tokens each text still has to compute. A text that is being
-# written needs 1: its reader waits for the next word. A text in [prefill](../notebooks/glossary.md#prefill), whose prompt is
+# written needs 1: its reader waits for the next token. A text in [prefill](../notebooks/glossary.md#prefill), whose prompt is
 # still to be read, needs more, and can do it in several steps.
 #
 # Return a list of as many numbers: the tokens that each text computes in this step. Texts that need 1 get it first, the
