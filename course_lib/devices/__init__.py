@@ -41,7 +41,7 @@ __doc__ = f"{__doc__}{contract.TABLE}"
 # Modules whose `table()` builds the device; `available()` says whether this machine has it. One that multiplies bfloat16 has
 # `computing(kind, copies, backward)` too, and `Copies(weights)` if it keeps what it rounds. One that can replay a step as a
 # whole has `CapturedStep(work)`. `limits()` says what it does not take. `problem(as_gpu)`, `hardware()`, `release()`,
-# `bfloat16_instruction()` and `bfloat16_is_faster(channels)` answer the functions below of about these names.
+# `bfloat16_instruction()` and `bfloat16_is_faster(channels)` answer the functions of these names below.
 LOADERS = {name: f"course_lib.devices.{name}" for name in ("reference", "cpu", "simulator", "cuda", "webgpu")}
 
 _tables: dict[str, Table] = {}
