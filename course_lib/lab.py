@@ -93,17 +93,16 @@ def start(browser: bool = True) -> None:
     write_settings()
     environment.teach_ipython(Path(sys.prefix))
     trust_lectures()
-    port = free_port()
     token = os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
-    os.environ["PATH"] = os.pathsep.join(
-        [str(Path(sys.executable).parent), os.environ["PATH"]]
-    )  # `course` in its terminals
+    own = str(Path(sys.executable).parent)  # so that its terminals know `course`
+    os.environ["PATH"] = os.pathsep.join([own, os.environ.get("PATH", os.defpath)])
     opens = browser and has_browser()
     from course_lib.coach import copies
 
     colour_exercises()
     for sentence in copies.refresh():  # your exercises are opened in exercises/mine
         print(sentence, flush=True)
+    port = free_port()  # last, so that no other program takes it meanwhile
     print(
         f"The course is at   http://127.0.0.1:{port}/lab/tree/{FIRST_CHAPTER}?token={token}\n"
         f"{'Your browser opens there in a moment.' if opens else 'Open this address in a browser.'}"
