@@ -1,10 +1,12 @@
 """Tokens that must be looked up: which they are, how much they count, and what a run makes of it."""
 
+import io
 from collections import Counter, defaultdict
 from itertools import pairwise
 
 import numpy as np
 import pytest
+import tqdm
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -97,6 +99,20 @@ def test_a_colour_that_each_document_says_again_is_found_and_nothing_else():
     tokens = [END, *(token for colour in colours for token in [5, colour, 6, 7, 8, colour, END])]
     found = lookups.lookups(np.array(tokens, np.uint16), END).reshape(-1)[1:].reshape(200, 7)
     assert found.tolist() == [[False] * 5 + [True, False]] * 200
+
+
+def test_a_bar_comes_to_its_end(monkeypatch):
+    shown = []
+
+    class Bar(tqdm.tqdm):
+        def close(self):
+            shown.append((self.n, self.total))
+            super().close()
+
+    monkeypatch.setattr(tqdm, "tqdm", lambda **options: Bar(**options | {"file": io.StringIO(), "disable": False}))
+    monkeypatch.setattr(lookups, "BEFORE", (2, 4))
+    lookups.lookups(np.arange(50, dtype=np.uint16) % 7, END)
+    assert set(shown) == {(8, 8)}
 
 
 def test_what_goes_with_a_word_that_is_looked_up_is_found_and_a_free_choice_is_not():

@@ -10,11 +10,12 @@ from course_lib.coach import swapping
 
 
 def reach(steps: int = 400, seed: int = 0, device: str = swapping.DEVICE) -> str:
-    """Train `micro` for some steps with every passed answer in place; the fraction, the losses (nats per token) and a sample.
+    """Train `micro` for some steps with every passed answer in place; the losses (nats per token) and a sample. What was the
+    learner's the training itself says at its end.
 
     device: kernels are launched on "simulator" or "cuda", WGSL on "webgpu"; Python takes the place of ops on "cpu".
     """
-    from course_lib import data, generation, training, whose
+    from course_lib import data, generation, training
 
     swaps = swapping.use(steps=0, device=device)
     try:
@@ -26,7 +27,6 @@ def reach(steps: int = 400, seed: int = 0, device: str = swapping.DEVICE) -> str
     where = "" if device == swapping.DEVICE else f" on {device}"
     first, last = trained.records[0]["loss"], trained.records[-1]["loss"]
     told = [
-        *whose.sentences(trained.mine),
         f"{steps:,} steps of micro{where}: the loss fell from {first:.2f} to {last:.2f}; "
         f"on held-out stories it is {trained.best:.2f}. A bigram model has {data.bigram_loss(trained.corpus):.2f} "
         f"there; the entropy floor is {trained.floor:.2f}.",

@@ -10,6 +10,8 @@ call the task associative recall, and find such tokens by pairs that a text repe
 gated convolutions.)
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from course_lib.data import windows
@@ -46,21 +48,29 @@ class Lookups:
 
 
 def lookups(tokens: np.ndarray, end: int) -> np.ndarray:
-    """Which of the tokens (n,) must be looked up: bool (n,). end: the token before each document."""
-    document, order = np.cumsum(tokens == end), np.argsort(tokens, kind="stable")
-    last, next_ = order[:-1], order[1:]  # where a token stands, and where it stands again
-    said = np.zeros(len(tokens), bool)  # earlier in its document
-    said[next_] = (tokens[last] == tokens[next_]) & (document[last] == document[next_])
-    at, places = _places(tokens)
-    found = np.zeros(len(tokens), bool)
-    for first in places:
-        here, place, times = _where(said, at, first, SURE)
-        found[here[(_most(place, tokens[here]) <= VARIED * times)[place]]] = True
-    return found | _going_with(tokens, document, found, at, places)
+    """Which of the tokens (n,) must be looked up: bool (n,). end: the token before each document.
+
+    In a terminal a bar shows how far it is: for 28 million tokens it takes half a minute.
+    """
+    from tqdm import tqdm
+
+    passes = max(BEFORE) + 2 * len(BEFORE)
+    with tqdm(total=passes, desc="finding lookups", unit=" passes", leave=False, delay=1, disable=None) as bar:
+        document, order = np.cumsum(tokens == end), np.argsort(tokens, kind="stable")
+        last, next_ = order[:-1], order[1:]  # where a token stands, and where it stands again
+        said = np.zeros(len(tokens), bool)  # earlier in its document
+        said[next_] = (tokens[last] == tokens[next_]) & (document[last] == document[next_])
+        at, places = _places(tokens, bar.update)
+        found = np.zeros(len(tokens), bool)
+        for first in places:
+            here, place, times = _where(said, at, first, SURE)
+            found[here[(_most(place, tokens[here]) <= VARIED * times)[place]]] = True
+            bar.update()
+        return found | _going_with(tokens, document, found, at, places, bar.update)
 
 
 def _going_with(
-    tokens: np.ndarray, document: np.ndarray, found: np.ndarray, at: np.ndarray, places: list
+    tokens: np.ndarray, document: np.ndarray, found: np.ndarray, at: np.ndarray, places: list, tick: Callable
 ) -> np.ndarray:
     """What goes with a word that is looked up two tokens on, always with the same one between: "by the pond", "at the mill"."""
     between, word = (np.append(tokens[ahead:], [0] * ahead) for ahead in (1, 2))
@@ -78,16 +88,18 @@ def _going_with(
         sure = (same >= SURE * times) & (_most(place, between[here]) >= SURE * times)
         varied = _most(place, tokens[here]) <= VARIED * times
         going[here[(often & sure & varied)[place]]] = True
+        tick()
     return going
 
 
-def _places(tokens: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+def _places(tokens: np.ndarray, tick: Callable) -> tuple[np.ndarray, list[np.ndarray]]:
     """Where tokens stand, in an order in which those after the same tokens are neighbours; and for each of BEFORE the first of
     each of these places."""
     longest, places = max(BEFORE), []
     at = np.arange(longest, len(tokens))  # in the order of the token before, then of the one before that, and so on
     for back in range(longest, 0, -1):
         at = at[np.argsort(tokens[at - back], kind="stable")]
+        tick()
     begins = np.arange(len(at)) == 0
     for back in range(1, longest + 1):
         before = tokens[at - back]
