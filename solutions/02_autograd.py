@@ -23,8 +23,8 @@ def line_slopes(w, b, x, target):
 # ## Find the fault: used twice
 #
 # This is the backward pass over the tape of the lecture. `tape` is a list of lines `(result, inputs)`, where `inputs` are
-# pairs of a name and a local slope; `last` is the name of the loss. The function should give a dict with the gradient of each
-# name. Run the cell first and look. One line is wrong.
+# pairs of a name and a local gradient; `last` is the name of the loss. The function should give a dict with the gradient of
+# each name. Run the cell first and look. One line is wrong.
 
 
 # %% exercise="backward_pass" lecture=true
@@ -75,8 +75,8 @@ def broadcast_gradients(dy):
 # %% [markdown]
 # ## Downhill, step by step
 #
-# `gradient(w)` gives the slope of a loss at any `w`, one number. Take `steps` steps of gradient descent with the step length
-# `rate`, as the loop above does, and return the last `w`. For the loss w · w, whose slope is 2 · w, one step from 1 with rate
+# `gradient(w)` gives the slope of a loss at any `w`, one number. Take `steps` steps of gradient descent, each of -`rate` times
+# the slope, as in the loop above, and return the last `w`. For the loss w · w, whose slope is 2 · w, one step from 1 with rate
 # 0.25 ends at 0.5.
 
 
@@ -250,8 +250,9 @@ for rows in ([[3.0, 4.0]], [[3.0, 4.0], [5.0, 12.0]]):  # try others
 # kept sizes, plus the largest sum of sizes between two kept values** (or before the first, or after the last). For `sizes = [1,
 # 1, 1, 1, 1]`, `[2]` needs 1 + 2 = 3.
 #
-# From 16 values on you must save at least half. The verdict counts the memory for 56 values of sizes from 1 to 11. Together
-# they take 276. How little is enough? Your tries are remembered. Large models are trained in exactly this way.
+# From 16 values on, your choice may need at most half of `sum(sizes)`. The verdict counts the memory for 56 values of sizes
+# from 1 to 11. Together they take 276. How little is enough? Your tries are remembered. Large models are trained in exactly
+# this way.
 
 
 # %% exercise="choose_checkpoints"

@@ -41,7 +41,7 @@ __global__ void weighted_square(const float* x, const float* target, const float
 # ## GELU, one number for each thread
 #
 # [GELU](../notebooks/glossary.md#GELU) is the [activation](../notebooks/glossary.md#activation) of our model. It is a number
-# times a gate between 0 and 1:
+# times a gate between 0 and 1, here in its usual approximation (PyTorch's `approximate="tanh"`):
 #
 # $$\text{gelu}(x) = x \cdot g(x), \qquad g(x) = \frac{1}{1 + e^{-u}}, \qquad u = 2 \sqrt{2 / \pi} \; (x + 0.044715 \, x^3)$$
 #
@@ -185,12 +185,12 @@ def measure_roofline(work, device, clock, moved, flops):
 # %% [markdown]
 # ## 5. Dropout (stretch)
 #
-# Each thread owns four consecutive numbers from number 4i on. `philox(counter, key)` gives four random words (`uint4`, with the
-# parts x, y, z and w) for a counter of four words and a key of two. A word is an integer of 32 bits without a sign,
-# `unsigned`. The counter is (i, 0, step, site), with i the number of the thread, and the key is seed low, seed high. The
-# array `random` holds seed low, seed high and step. `make_uint4(a, b, c, d)` and `make_uint2(a, b)` make them. (Our solution
-# reads and writes its four numbers at once where it may: a `float4` has four floats, also x, y, z and w; `load_four` and
-# `store_four` check the end of the array; and `(size_t)p` is the address of a pointer as a number. You can do without.)
+# Each thread owns four consecutive numbers from number 4i on. `philox(counter, key)` gives four random words (`uint4`, with
+# the parts x, y, z and w) for a counter of four words and a key of two. A word is an integer of 32 bits without a sign,
+# `unsigned`. The counter is (i, 0, step, site), with i the number of the thread, and the key is seed low, seed high. The array
+# `random` holds seed low, seed high and step. `make_uint4(a, b, c, d)` makes a counter, and `make_uint2(a, b)` a key. (Our
+# solution reads and writes its four numbers at once where it may: a `float4` has four floats, also x, y, z and w; `load_four`
+# and `store_four` check the end of the array; and `(size_t)p` is the address of a pointer as a number. You can do without.)
 # (`extern "C"` only keeps the compiler from changing the kernel's name.)
 #
 # Number 4i + j is kept if its word is at least `threshold`, and then multiplied by `scale`; otherwise it becomes 0. So y[4i]

@@ -162,8 +162,8 @@ def see_weighted(m, l, total, x, value):
 #    that has seen nothing.
 # 2. `see(part, x)`: the pair `part` after one more number. An x of `-INFINITY` adds nothing, even if it comes first.
 # 3. The kernel. Each row of `S` numbers has a block of `THREADS` threads: block `row` owns the row that begins at `x + row * S`.
-#    Only its first columns count. How many, says `visible(row, S, T)`; call it `seen`. (With T = 0 all count, and with a causal
-#    mask fewer.) First pass: thread t sees the numbers t, t + THREADS, ..., below `seen`. Then all threads call
+#    Only its first columns count: `visible(row, S, T)` says how many; call that number `seen`. (With T = 0 all count, and with
+#    a causal mask fewer.) First pass: thread t sees the numbers t, t + THREADS, ..., below `seen`. Then all threads call
 #    `block_merge<THREADS>(part)`: it returns the pair of the whole row. Second pass: y is exp(x - m) / l, and 0 in the columns
 #    from `seen` on.
 #
@@ -203,12 +203,12 @@ def see_weighted(m, l, total, x, value):
 # and `y`, of shape (outer, parts, inner), holds one result for each part. With `[[1, 2], [3, 4], [5, 6]]` as one (1, 3, 2)
 # array, `Sum`, and parts of 2 numbers, y is `[[4, 6], [5, 6]]`.
 #
-# In the x direction of the grid there is a thread for each of the outer * inner columns: thread i owns column i % inner of matrix
-# i / inner. In its y direction there are `gridDim.y` blocks, among which the parts are divided: a thread takes part
-# `blockIdx.y`, and then every `gridDim.y`-th. A part begins with `nothing`: 0 for sums, the lowest number for maxima.
-# `Op::of(a, b)` combines two numbers, and `(A)` converts a number to the type of the results. The goal is at most 4 sectors for
-# each request, with at most 4 of the 32 lanes idle, for 8 matrices of 16 x 32. The gradient of every bias and every weight of a
-# norm ends here: a training step launches it for every layer.
+# In the x direction of the grid there is a thread for each of the outer * inner columns: thread i owns column i % inner of
+# matrix i / inner. In its y direction there are `gridDim.y` blocks, among which the parts are divided: a thread reduces the
+# part with the index `blockIdx.y`, and then every `gridDim.y`-th part after it. A part begins with `nothing`: 0 for sums, the
+# lowest number for maxima. `Op::of(a, b)` combines two numbers, and `(A)` converts a number to the type of the results. The
+# goal is at most 4 sectors for each request, with at most 4 of the 32 lanes idle, for 8 matrices of 16 x 32. The gradient of
+# every bias and every weight of a norm ends here: a training step launches it for every layer.
 
 # %% exercise="reduce_columns"
 # include kernels/reduce_columns.cu reduce_columns: each of your parts, number by number

@@ -131,9 +131,10 @@ __global__ void partial_bias_gradient(const float* dy, float* partial, int rows,
 # | `x.column(e)` | the index of its column; beyond the row, that is from column `C` on, `x[e]` is 0 |
 # | `x.load(pointer, C)`, `x.store(pointer, C)` | reads a row of C numbers from memory, and writes one |
 #
-# `template <int THREADS, int N, int ITEMS>` means that the compiler makes the function anew for each three numbers with which it
-# is launched. You only need `block_sum<THREADS>(number)`, the sum over the block. An `&` behind a type, as in `float& mean`,
-# makes the argument another name for the variable of the caller: a value that you assign to it is seen by the caller.
+# `template <int THREADS, int N, int ITEMS>` means that the compiler makes the function anew for each set of three numbers with
+# which it is launched. You only need `block_sum<THREADS>(number)`, the sum over the block. An `&` after a type, as in
+# `float& mean`, makes the argument another name for the variable of the caller: a value that you assign to it is seen by the
+# caller.
 #
 # `normalise` gets a row `x` that is loaded already. Set `mean` and `rstd`, which is 1 / sqrt(variance + eps), and replace
 # each `x[e]` by the normalised number times `weight[e]` plus `bias[e]`. The row `[1, 2, 3]`, with weights of 1 and a bias of
@@ -189,9 +190,10 @@ __global__ void partial_bias_gradient(const float* dy, float* partial, int rows,
 # %% [markdown]
 # ## 5. Find the fault: right for 128 columns (stretch)
 #
-# RMSNorm, for rows of any length: `y = x * rstd * weight`, where rstd, which is kept for the backward pass, is 1 / sqrt(mean of
-# x^2 + eps). The row lies in a `Row`, as in exercise 1. This one is right for rows of 128 numbers, and of 256, and wrong for
-# most others: a test with round sizes would not have seen it. Run the cell. What have 128 and 256 that 2 has not?
+# RMSNorm, for rows of any length: `y = x * rstd * weight`, where rstd, which is kept for the backward pass, is 1 / sqrt(mean
+# of x^2 + eps). The row lies in a `Row`, as in exercise 1. This one is right for rows of 128 numbers, and of 256, and wrong
+# for most others: a test with round sizes would not have seen it. Run the cell: it fails for rows of 2. What do 128 and 256
+# have in common that 2 lacks?
 
 # %% exercise="rmsnorm_forward"
 # include kernels/rmsnorm.cu rmsnorm_forward: fix what is wrong
@@ -216,9 +218,9 @@ __global__ void partial_bias_gradient(const float* dy, float* partial, int rows,
 # %% [markdown]
 # ## 7. Challenge: a norm after the branch (stretch)
 #
-# Some models put the norm behind the branch: `y = x + RMSNorm(branch) * weight`. (Gemma 2 does, in addition to the norm
-# before it.) All rows have 384 numbers, `weight` too, and eps is `1e-5f`. The launch is fixed: 4 blocks of 128 threads, for
-# any number of `rows`. `#include "reduce.cuh"` brings `block_sum<128>`.
+# Some models put the norm after the branch: `y = x + RMSNorm(branch) * weight`. (Gemma 2 does, in addition to the norm before
+# it.) All rows have 384 numbers, `weight` too, and eps is `1e-5f`. The launch is fixed: 4 blocks of 128 threads, for any
+# number of `rows`. `#include "reduce.cuh"` brings `block_sum<128>`.
 #
 # Every right kernel passes. How few bytes can yours move? The verdict remembers your tries.
 

@@ -142,10 +142,10 @@ def offset_of_term(transposed, row, term, M, K):
 # r`, term `k + t`, and `b[t][c]` the number of B in term `k + t`, column `first_column + c`. Terms from `end` on, rows from M
 # on and columns from N on are zeros.
 #
-# The threads are numbered from 0 to `THREADS - 1`, `threadIdx.x`; there may be fewer than numbers in a slice. (The sum may be
-# split into parts, `begin` to `end`, and a launch may hold many products, number `blockIdx.z`: that is written, too.) One count,
-# for all four layouts of 64 x 64 matrices: at most 4 sectors for each request that reads global memory, with at most 4 idle
-# lanes.
+# The threads are numbered from 0 to `THREADS - 1`, `threadIdx.x`; there may be fewer threads than a slice has numbers. (The
+# sum may be split into parts, `begin` to `end`, and a launch may hold many products, number `blockIdx.z`: that is written,
+# too.) One count, for all four layouts of 64 x 64 matrices: at most 4 sectors for each request that reads global memory, with
+# at most 4 idle lanes.
 #
 # When it passes, `course.use_my_answers()` lets it do the products of a model that trains on the simulator: the gradients of
 # all layers.
@@ -209,8 +209,8 @@ __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int
 # shared memory is needed. If x holds the numbers 0 to 15 in four rows, the first row of y is 0, 4, 8, 12. There are enough
 # blocks along x for the columns of x and along y for its rows.
 #
-# One count, for 64 x 96 numbers: at most 96 requests to global memory, which is one for each `float4` of a warp, 48 to read and
-# 48 to write. (`make_float4(a, b, c, d)` makes one of four numbers; `v.x`, `v.y`, `v.z`, `v.w` are its parts.)
+# One count, for 64 x 96 numbers: at most 96 requests to global memory, which is one for each `float4` of a warp, 48 to read
+# and 48 to write. (`make_float4(a, b, c, d)` makes one of four numbers; `v.x`, `v.y`, `v.z`, `v.w` are its members.)
 
 # %% exercise="transpose_float4"
 r"""

@@ -6,9 +6,9 @@
 # %% [markdown]
 # ## The next bfloat16
 #
-# `x` is a positive number. Take the largest bfloat16 that is not above it: how far is it to the next one? At 1, and up to 2,
-# the distance is 1/128; at 256 it is 2, for the next one is 258. (`math.floor` rounds down, and `math.log2` is the logarithm to
-# the base 2.)
+# `x` is a positive number. Take the largest bfloat16 that is not above it, and return its distance to the next larger one.
+# From 1 to just below 2 that is 1/128; at 256 it is 2, for the next one is 258. (`math.floor` rounds down, and `math.log2` is
+# the logarithm to the base 2.)
 
 # %% exercise="bfloat16_gap" lecture=true
 def bfloat16_gap(x):

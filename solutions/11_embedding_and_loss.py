@@ -128,9 +128,9 @@ def mean_of_counted(losses, targets):
 # ## 3. Cross-entropy, the backward pass (stretch)
 #
 # The backward pass. Write `dlogits` (n, V): the probability exp(logit - logsumexp) of each token, minus 1 for the target, all
-# times the upstream gradient of the mean, `dloss[0] / kept[0]`. `kept[0]` is the number of rows that count, and may be 0
-# (take 1 then). A row whose target is `ignore` gets zeros. For the logits `[1, 3]`, the target 0, and dloss and kept 1,
-# dlogits is `[-0.88, 0.88]`.
+# times the upstream gradient of the mean, `dloss[0] / kept[0]`. `kept[0]` (not the lecture's `kept`) is the number of rows
+# that count, and may be 0 (take 1 then). A row whose target is `ignore` gets zeros. For the logits `[1, 3]`, the target 0, and
+# dloss and kept 1, dlogits is `[-0.88, 0.88]`.
 #
 # Block (i, j), where i is `blockIdx.x` and j is `blockIdx.y`, has 256 threads and owns 256 neighbouring numbers of row i.
 # Each logit must be read once, and each gradient written once. (`__restrict__` promises the compiler that no other pointer

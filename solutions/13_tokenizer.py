@@ -78,8 +78,8 @@ def decode(spelling, ids):
 # in their order: with two entries `[(97, 98), (256, 99)]`.
 #
 # - The most frequent pair is merged first. Of equally frequent pairs, take the one whose left symbol comes first in the
-#   alphabet of visible characters; if that is the same, the one whose right symbol does. `rank(symbol)` gives the index of a
-#   symbol in that alphabet.
+#   alphabet of visible characters; if that is the same, the one whose right symbol does. Merged symbols come after all
+#   bytes, in the order of learning. `rank(symbol)` gives the index in this order.
 # - The first merge makes the symbol 256, the next one 257, and so on. It takes part in later pairs like any other.
 # - Stop after `entries` merges, or when no pair is left.
 #

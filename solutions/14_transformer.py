@@ -107,7 +107,7 @@ def one_rotation(query, p, s, frequency):
 #
 # 1. the scores: every query times every key, divided by the square root of D;
 # 2. the mask: `causal_mask` of exercise 1 is there for you;
-# 3. softmax along each row. Scores may be large, and exp(1000) is infinite in any float type: subtract the row's largest first;
+# 3. softmax along each row. Scores may be large, and exp(1000) is infinite even in float64: subtract the row's largest first;
 # 4. the weighted sum of the values.
 #
 # With two tokens, q = k = `[[2, 0], [0, 2]]` and v = `[[1, 0], [0, 1]]`, y is `[1, 0]` for the first token, which attends to
@@ -184,11 +184,11 @@ def attention_forward(q, k, v, causal=True):
 # %% [markdown]
 # ## 5. A block: plumbing (stretch)
 #
-# No new idea here, only wiring: all parts of the library's block are there, and you connect them. In the lecture a block was two
-# lines, and each ended with an addition to the residual stream. The library saves a pass over memory: an addition is fused with
-# the norm that reads the sum. `self.norm2(branch, stream)` gives two Tensors: the normalised sum, and the sum itself. So a block
-# leaves its last addition to the next block. It gets the stream and a `branch` that is still to be added to it, and returns such
-# a pair: the stream after attention, and the output of the MLP.
+# No new idea here, only wiring: all parts of the library's block are there, and you connect them. In the lecture a block was
+# two lines, and each ended with an addition to the residual stream. The library saves a pass over memory: an addition is fused
+# with the norm that reads the sum. `self.norm2(branch, stream)` gives two Tensors, the normalised sum and the sum itself; so
+# does `self.norm1(branch, stream)`. So a block leaves its last addition to the next block. It gets the stream and a `branch`
+# that is still to be added to it, and returns such a pair: the stream after attention, and the output of the MLP.
 #
 # In the first block there is no branch: it is `None`, and `self.norm1(stream)` gives the normalised stream alone.
 #

@@ -131,9 +131,10 @@ def chunked_attention(q, k, v, g, S, chunk):
 # %% [markdown]
 # ## 4. Find the fault: the wrong side of the chunk
 #
-# `chunk_step` computes a chunk of linear attention with one decay for all channels, as in the lecture: `q`, `k` (C, D), `v` (C,
-# E), `g` (C,), and the state before, `S` (D, E). It returns `(y, S)`. The first chunk looks right, and so does each chunk by
-# itself. Yet a model that was trained with it forgets the wrong things. Run the cell, read the verdict, and fix one line.
+# `chunk_step` computes a chunk of linear attention with one decay for all channels, as in the lecture: `q`, `k` (C, D), `v`
+# (C, E), `g` (C,), and the state before, `S` (D, E). It returns `(y, S)`. The `y` of the first chunk is right, and so is that
+# of each chunk by itself. Yet a model that was trained with it forgets the wrong things. Run the cell, read the verdict, and
+# fix one line.
 
 
 # %% exercise="chunk_step"

@@ -41,7 +41,7 @@ def check(places, sizes):
         return "An index stands in your list twice. Each value is kept once or not at all."
     needs = memory(sizes, set(places))
     if len(sizes) >= 16 and 2 * needs > sum(sizes):
-        return f"With your choice {needs} are in use, and keeping all takes {sum(sizes)}: at least half of it must be saved."
+        return f"With your choice {needs} are in use, and keeping all takes {sum(sizes)}: at most half of it may be in use."
     return None
 
 
@@ -82,7 +82,7 @@ exercise = Exercise(
               when=lambda seen: len(seen.inputs[0]) >= 16 and seen.got == list(range(len(seen.inputs[0])))),
         Wrong("def choose_checkpoints(sizes):\n    return [0, len(sizes)]", generic="There is no value 1"),
         Wrong("def choose_checkpoints(sizes):\n    return list(range(0, len(sizes), 2))",
-              generic="at least half of it must be saved"),
+              generic="at most half of it may be in use"),
         Wrong("def choose_checkpoints(sizes):\n    return [i * len(sizes) / 4 for i in range(4)]", generic="0.0 is not an index"),
         Wrong("def choose_checkpoints(sizes):\n    return [0, 0]", generic="stands in your list twice"),
     ],

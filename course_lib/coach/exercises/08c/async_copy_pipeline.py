@@ -33,7 +33,7 @@ exercise = Exercise(
         "may still be pending?",
         "`cp_async_wait<n>` lets the n latest groups stay pending. And a lane waits only for its own copies; it reads "
         "those of others.",
-        "ptx::cp_async_wait<1>(); and behind it __syncthreads();",
+        "ptx::cp_async_wait<1>(); and after it __syncthreads();",
     ),
     example='''// One row, copied and read in the order of its lanes: each lane waits for its own copy only.
 #include "ptx.cuh"

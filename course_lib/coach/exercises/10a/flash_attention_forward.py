@@ -157,7 +157,7 @@ __global__ void count_largest(const float* x, float* largest, int* count, int n)
               "m[r] is still what it was before the first tile: it must become the new running maximum.",
               like=by_tiles(keeps_top=False)),
         Wrong(Changed(("l[r] * rescale + sum", "l[r] * rescale + warp_sum<LANES>(sum)")),
-              "Each weight is counted four times: l[r] must hold this lane's keys only, because the totals of the four "
+              "Each weight is counted four times: l[r] must hold this lane's keys only, because the sums of the four "
               "lanes are added at the end.", like=by_tiles(counts=4.0)),
         Wrong(Changed(("__expf(m[r] - new_m)", "__expf(new_m - m[r])")),
               "The factor is inverted. When the maximum grows, the sums so far get smaller: the factor is exp(old maximum - "

@@ -79,7 +79,7 @@ exercise = Exercise(
         "float mi = 0.9f * m[i] + 0.1f * gi; ... float pi = p[i] * (1.0f - rate * 0.1f) - rate * (mi / settings[1]) / "
         "(sqrtf(vi / settings[2]) + 1e-8f);",
     ),
-    example='''// RMSProp: one moving average, of the square of the gradient.
+    example='''// RMSProp: one running average, of the square of the gradient.
 __global__ void rmsprop(float* p, const float* g, float* v, const float* rate, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
@@ -101,29 +101,29 @@ __global__ void rmsprop(float* p, const float* g, float* v, const float* rate, i
               "The bias correction is missing. m and v begin at 0: divide m by settings[1] and v by settings[2].",
               like=another(uncorrected=True)),
         Wrong(Changed(("gi = g[i],", "gi = g[i] + 0.1f * p[i],"), ("        pi *= 1.0f - rate * 0.1f;\n", "")),
-              "The weight decay was added to the gradient. In AdamW it does not enter the moving averages: p is multiplied by "
+              "The weight decay was added to the gradient. In AdamW it does not enter the running averages: p is multiplied by "
               "1 - rate * decay.", like=another(coupled=True)),
         Wrong(Changed(("pi *= 1.0f - rate * 0.1f;", "pi *= 1.0f - 0.1f;")),
               "The weight decay is not multiplied by the rate: p is multiplied by 1 - rate * decay.",
               like=another(whole_decay=True)),
         Wrong(Changed(("0.05f * gi * gi", "0.05f * gi")),
-              "v is the moving average of the *squares* of the gradient: 0.05 g g is added.", like=another(not_squared=True)),
+              "v is the running average of the *squares* of the gradient: 0.05 g g is added.", like=another(not_squared=True)),
         Wrong(Changed(("        pi *= 1.0f - rate * 0.1f;\n", "")),
               "The weight decay is missing: p is multiplied by 1 - rate * decay.", like=another(no_decay=True)),
         Wrong(Changed(("        pi *= 1.0f - rate * 0.1f;\n", ""), ("p[i] = pi;", "p[i] = pi * (1.0f - rate * 0.1f);")),
               "The decay comes after the step here, so it makes the step smaller as well. First the decay, then the step.",
               like=another(late=True)),
         Wrong(Changed(("(mi / settings[1]) / (sqrtf(vi / settings[2])", "(m[i] / settings[1]) / (sqrtf(v[i] / settings[2])")),
-              "The step is taken with the moments of the step before. Bring them up to date first.", like=another(old=True)),
+              "The step is taken with m and v of the step before. Bring them up to date first.", like=another(old=True)),
         Wrong(Changed(("rate * (mi / settings[1])", "rate * (m[i] / settings[1])")),
               "The step is taken with m of the step before. Bring it up to date first.", like=another(old_average=True)),
         Wrong(Changed(("mi = 0.9f * m[i] + 0.1f * gi", "mi = (0.9f * m[i] + 0.1f * gi) / settings[1]"),
                       ("vi = 0.95f * v[i] + 0.05f * gi * gi", "vi = (0.95f * v[i] + 0.05f * gi * gi) / settings[2]"),
                       ("rate * (mi / settings[1]) / (sqrtf(vi / settings[2])", "rate * mi / (sqrtf(vi)")),
-              "The corrected moments are stored. The correction is for this step alone: store m and v as they are without it.",
+              "The corrected m and v are stored. The correction is for this step alone: store m and v as they are without it.",
               like=another(stored=True)),
         Wrong(Changed(("rate * (mi / settings[1])", "rate * (gi / settings[1])")),
-              "The step uses the gradient itself. It must use the moving average, m.", like=another(raw=True)),
+              "The step uses the gradient itself. It must use the running average, m.", like=another(raw=True)),
         Wrong("""__global__ void adamw_single_tensor(float* p, const float* g, float* m, float* v, const float* settings, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {

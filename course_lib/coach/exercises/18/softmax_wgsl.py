@@ -93,7 +93,7 @@ exercise = Exercise(
         "make.",
         "var m = args.lowest; loop: m = max(m, ...); m = group_max(lane, m); the same with l += exp(... - m) and group_sum; "
         "then y[...] = exp(... - m) / l for c < seen, 0 for the rest. If row >= "
-        "args.rows, let seen be 0.",
+        "args.rows, let seen be 0, and write nothing.",
     ),
     example="""// The mean of each row, by a workgroup: all threads get the same sum. (group_sum is in reduce.wgsl.)
 // include "reduce.wgsl"

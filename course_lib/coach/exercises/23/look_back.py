@@ -100,7 +100,7 @@ exercise = Exercise(
         "prefix goes to partial[2 * tile + 1], with PREFIX. Between them stands a loop.",
         "for (int other = tile - 1; other >= 0;) reads the flag of `other`. EMPTY: continue, without a step. Else combine, stop "
         "at a PREFIX, and go on with other - 1 at an AGGREGATE.",
-        "before = Op::of(partial[2 * other + (flag == PREFIX)], before); if (flag == PREFIX) break; other--;",
+        "__threadfence(); before = Op::of(partial[2 * other + (flag == PREFIX)], before); if (flag == PREFIX) break; other--;",
     ),
     example='''// A relay: each warp waits for the one before, and adds 1 to what it was given. All numbers are 0 at first.
 __global__ void relay(int* values, int* flags) {
