@@ -36,8 +36,8 @@ exercise = Exercise(
     cases=cases,
     reference=counted,
     call=launch,
-    hints=("A barrier, a loop over i in steps of gridDim.x * blockDim.x, and a barrier.",
-           "In the loop: if (x[i] >= 0 && x[i] < BINS) atomicAdd(&own[x[i]], 1);"),
+    hints=("A barrier, a loop over i in steps of gridDim.x * blockDim.x, and a barrier. In the loop: "
+           "if (x[i] >= 0 && x[i] < BINS) atomicAdd(&own[x[i]], 1);",),
     wrong=[
         Wrong(Changed((" i += gridDim.x * blockDim.x)", " i += n)")),
               "Each thread counts one number. There may be more numbers than threads: go on in steps of all threads of the grid.",
