@@ -62,7 +62,7 @@ __global__ void scale(const float* x, float* y, float s, int n) {
 # It is launched in blocks of 32 threads, one thread or more for each number of `y`. Neighbouring lanes should read and write
 # neighbouring numbers: that is coalescing. And no lane should idle: a lone thread has one sector for each request, but 32 times
 # as many requests. The sectors come from global memory, the HBM of a large card, and each should be read once. All rows in
-# `rows` exist. A language model begins in this way: each word is a row of a table.
+# `rows` exist. A language model begins in this way: each token is a row of a table.
 
 # %% exercise="gather_rows"
 r"""
@@ -180,7 +180,7 @@ __global__ void outer_product(const float* a, const float* b, float* y, int M, i
 # with a shift of 1, `[1, 2, 3]` becomes `[3, 1, 2]`. A negative shift moves the other way, and a shift may be larger than `n`.
 # In NumPy this is `np.roll(x, shift)`. It is launched with 2 blocks of 32 threads, however long `x` is. A warning from the
 # lecture: for negative numbers, C++ and Python do not give the same remainder. (A text shifted by -1 holds what a language model
-# must predict at each position: the next word.)
+# must predict at each position: the next token.)
 
 # %% exercise="roll"
 r"""

@@ -252,7 +252,7 @@ def measure_roofline(work, device, clock, moved, flops):
 # this heading.
 
 # %% [markdown]
-# ## 9. Find the fault: rows that lie apart (stretch)
+# ## 9. Find the faults: rows that lie apart (stretch)
 #
 # `copy_rows` copies a matrix of `rows` rows and `columns` columns from `x` to `y`. In memory a row of `x` begins `x_row`
 # numbers after the one before, and a row of `y` begins `y_row` after it: so it can cut a part out of a wider matrix. The
@@ -313,7 +313,7 @@ def measure_roofline(work, device, clock, moved, flops):
 #
 # `where` writes a number of `a` where its `condition` is true, and of `b` elsewhere; each of the three has a view, as in
 # exercise 12. Someone wrote it as a sum: condition times a, plus (1 - condition) times b. That is right for all ordinary
-# numbers. In the model, it sets scores that a word must not see to -inf. Run the cell, and look at all the other scores.
+# numbers. In the model, it sets scores that a token must not see to -inf. Run the cell, and look at all the other scores.
 
 # %% exercise="where"
 # include kernels/compare.cu where: fix this line

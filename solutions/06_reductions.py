@@ -203,7 +203,7 @@ def see_weighted(m, l, total, x, value):
 # and `y`, of shape (outer, parts, inner), holds one result for each part. With `[[1, 2], [3, 4], [5, 6]]` as one (1, 3, 2)
 # array, `Sum`, and parts of 2 numbers, y is `[[4, 6], [5, 6]]`.
 #
-# In the x direction of the grid there is a thread for each of the outer * inner columns: thread i owns column i % inner of
+# In the x direction of the grid there are enough threads for the outer * inner columns: thread i owns column i % inner of
 # matrix i / inner. In its y direction there are `gridDim.y` blocks, among which the parts are divided: a thread reduces the
 # part with the index `blockIdx.y`, and then every `gridDim.y`-th part after it. A part begins with `nothing`: 0 for sums, the
 # lowest number for maxima. `Op::of(a, b)` combines two numbers, and `(A)` converts a number to the type of the results. The
@@ -218,9 +218,9 @@ def see_weighted(m, l, total, x, value):
 #
 # `x` has the shape (outer, n, inner), and the kernel loops over its middle axis: thread i owns result i, one for each of the
 # outer * inner columns, and `y[i]` is the *index* of the largest number in that column, 0 to n - 1; of several equal ones the
-# first. The numbers of a column lie `inner` apart, as in exercise 4. A nan (not a number) counts as larger than all numbers, and
-# of several nan the first counts.
-# With the column `[3, 7, 7]`, y is 1. There are `results` columns. This kernel finds the likeliest next token.
+# first. The numbers of a column lie `inner` apart, as in exercise 4. A nan (not a number) counts as larger than all numbers,
+# and of several nan the first counts. With the column `[3, 7, 7]`, y is 1. There are `results` columns, and enough threads for
+# them. This kernel finds the likeliest next token.
 
 # %% exercise="argmax"
 # include kernels/argmax.cu argmax: loop over your column, and keep the index of the largest
@@ -262,9 +262,9 @@ def see_weighted(m, l, total, x, value):
 # ## 8. Challenge: softmax with the fewest bytes (stretch)
 #
 # The same as exercise 2, for rows that fit into the registers of a block: S is at most THREADS * N * ITEMS. There are `rows`
-# rows and perhaps fewer blocks, so a block takes row `blockIdx.x`, and then every `gridDim.x`-th. It is launched with 32
-# threads. The count is the number of bytes moved for 16 rows of 256 numbers: 32,768 must move. Your tries are remembered, and
-# `course.versions("softmax_forward")` draws them under a roofline.
+# rows and perhaps fewer blocks, or more: a block takes row `blockIdx.x`, if it exists, and then every `gridDim.x`-th. It is
+# launched with 32 threads. The count is the number of bytes moved for 16 rows of 256 numbers: 32,768 must move. Your tries are
+# remembered, and `course.versions("softmax_forward")` draws them under a roofline.
 #
 # A tool for it: `Row<THREADS, N, ITEMS> own;` is a row in registers, of which each thread holds `own.COUNT` numbers.
 # `own.load(row, S, -INFINITY)` reads the first S numbers of a row (beyond them it holds -INFINITY; if you load fewer than S, the

@@ -142,7 +142,8 @@ def logsumexp_of_parts(m, l):
 # The gradient of a weight is a small matrix of very long sums. One block for each tile would leave most of a GPU idle. So each
 # sum is divided into `splits` parts, and each block sums one part: `partial` is (splits, n), where n is the number of elements
 # of C. Add up the parts, always in the same order. `partial` `[[1, 2], [10, 20]]` becomes `[11, 22]`. It is launched with a
-# thread or more for each element, in blocks of 256.
+# thread or more for each element, in blocks of 256. Read each number of `partial` once and write each of C once, with at most
+# 4.2 sectors for each request that reads, and at most 4 of the 32 lanes idle.
 
 # %% exercise="gemm_split_sum"
 # include kernels/gemm_split_sum.cu gemm_split_sum: add up element i of all parts

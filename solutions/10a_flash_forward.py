@@ -172,8 +172,8 @@ __global__ void half_warp_max(const float* x, float* y) {
 # tiles. Let each tile begin at a key `start` of your choice; a multiple of `TILE` will do. q, k, v and y are (T, D). The block
 # has 32 threads; T can be any number.
 #
-# With `W` = 1 each token attends to itself alone, and y equals v. The count is the number of bytes moved for 256 tokens and
-# W = 20.
+# With `W` = 1 each token attends to itself alone, and y equals v. The count is the number of bytes moved for 256 tokens and W
+# = 20: at most 330,000.
 
 # %% exercise="sliding_window_attention"
 r"""

@@ -132,9 +132,9 @@ def mean_of_counted(losses, targets):
 # that count, and may be 0 (take 1 then). A row whose target is `ignore` gets zeros. For the logits `[1, 3]`, the target 0, and
 # dloss and kept 1, dlogits is `[-0.88, 0.88]`.
 #
-# Block (i, j), where i is `blockIdx.x` and j is `blockIdx.y`, has 256 threads and owns 256 neighbouring numbers of row i.
-# Each logit must be read once, and each gradient written once. (`__restrict__` promises the compiler that no other pointer
-# points into `dlogits`.)
+# Block (i, j), where i is `blockIdx.x` and j is `blockIdx.y`, has 256 threads and owns 256 neighbouring numbers of row i, or
+# what is left of it. Each logit must be read once, and each gradient written once. (`__restrict__` promises the compiler that
+# no other pointer points into `dlogits`.)
 
 # %% exercise="cross_entropy_backward"
 # include kernels/cross_entropy_backward.cu cross_entropy_backward: the gradient of this thread's logit

@@ -141,7 +141,7 @@ def apply_merges(piece, ranks):
 #
 # Return the parts in order: special tokens, and the text between them. Joined, the parts give the text again; none is empty.
 # `split_special("a<end>b", ("<end>",))` is `["a", "<end>", "b"]`. Search from left to right. If two special tokens match at
-# the same position, the longer one counts.
+# the same position, the longer one counts. Without special tokens the whole text is one part.
 #
 # `regex` is there for you (Python's `re` works as well): `regex.escape(text)` makes a pattern that matches just this text. You
 # need not use it.
@@ -156,9 +156,9 @@ def apply_merges(piece, ranks):
 # saved. Fewer tokens are less work for the model, at every step. Any split is right here if the tokens are in the
 # vocabulary and give the pre-token when joined. How few can you reach? On the same words the merges themselves need 8,013.
 #
-# `piece` is the bytes of a pre-token, `vocabulary` a set of bytes with all single bytes in it. With the tokens `ab`, `abc`
-# and `cd`, the best result of `fewest_tokens(b"abcd", vocabulary)` is `[b"ab", b"cd"]`. The verdict counts your tokens for
-# all words of 25 stories, and records your attempts.
+# `piece` is the bytes of a pre-token, `vocabulary` a set of bytes with all single bytes in it. With the tokens `ab`, `abc` and
+# `cde`, the best result of `fewest_tokens(b"abcde", vocabulary)` is `[b"ab", b"cde"]`. The verdict counts your tokens for all
+# words of 25 stories, and records your attempts.
 
 
 # %% exercise="fewest_tokens"

@@ -138,7 +138,7 @@ def resume_records(text, step):
 # `exponential_moving_average([4, 4], 0.5)` should be `[4, 4]`.
 #
 # Run the cell and read the verdict. Each result should be a mean of the losses so far, where each older loss has `keep` times
-# the weight of the next one, and nothing else has any weight. The fix is in chapter 03: the bias correction of AdamW.
+# the weight of the next one, and nothing else has any weight. The fix is in chapter 03: `fair_average`, of Adam.
 
 
 # %% exercise="exponential_moving_average"
@@ -164,8 +164,8 @@ def exponential_moving_average(losses, keep):
 # it is the next character of the story. They sum to 1.
 #
 # For `fit("aab", ["a", "b"])`, `probabilities("a")` could be `{"a": 0.5, "b": 0.5}`, since each of them came once after an a.
-# The verdict measures the mean surprise, −log p, at 600 characters. Uniform guessing would be about 4 nats per character, a
-# perplexity of exp(4), 55. Ours is a bigram model: it uses one character. How low can you get? Your attempts are recorded.
+# The verdict measures the mean surprise, −log p, at 600 characters. Uniform guessing among the 59 characters would be log 59,
+# 4.08 nats per character. Ours is a bigram model: it uses one character. How low can you get? Your attempts are recorded.
 # Before there were neural networks, language models were built like this.
 
 

@@ -9,8 +9,8 @@
 # %% [markdown]
 # ## Scale, in WGSL
 #
-# The first kernel of chapter 04 in the other language: `y[i] = s * x[i]` for the `n` numbers of `x`. `n` and the factor `s` come
-# in `args`. It is launched with a thread or more for each number.
+# `scale` of chapter 04 in the other language: `y[i] = s * x[i]` for the `n` numbers of `x`. `n` and the factor `s` come in
+# `args`. It is launched with at least as many threads as numbers.
 
 # %% exercise="scale_wgsl" lecture=true
 r"""
@@ -36,8 +36,8 @@ fn scale_wgsl(@builtin(global_invocation_id) id: vec3<u32>) {
 # %% [markdown]
 # ## Find the fault: gone too early
 #
-# One group of 64 threads adds up `n` numbers, and n may be less than 64: for `[1, 2, 3]`, `y[0]`
-# becomes 6. Run the cell first, and read the report.
+# One group of 64 threads adds up `n` numbers, and n may be less than 64: for `[1, 2, 3]`, `y[0]` should become 6. Run the cell
+# first, and read the report.
 
 # %% exercise="short_row" lecture=true
 r"""

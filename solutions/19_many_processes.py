@@ -130,9 +130,9 @@ def logged_means(communicator, losses):
 # The first half of an all-reduce, from messages between neighbours alone. `chunks` is a list of arrays, one for each rank:
 # this rank's own array, cut up. Return the sum over all ranks of the chunk whose number is this rank's.
 #
-# `pass_on(communicator, x)` is given: it sends x to the next rank, and returns what the rank before has sent. In step 0 rank
-# r sends chunk r - 1 (of rank 0, that is the last one), in step 1 chunk r - 2, and so on, as in the picture of the lecture:
-# each time the chunk to which it has just added what arrived. There are `communicator.size` - 1 steps. The given list and its
+# `pass_on(communicator, x)` is given: it sends x to the next rank, and returns what the rank before has sent. In step 0 rank r
+# sends chunk r - 1 (of rank 0, that is the last one), in step 1 chunk r - 2, and so on, as in the picture of the lecture: from
+# then on the chunk to which it has just added what arrived. There are `communicator.size` - 1 steps. The given list and its
 # arrays stay as they are. Chunks need not be equally long, but each has the same length on all ranks.
 #
 # With the chunks `[1], [2]` on rank 0 and `[10], [20]` on rank 1, rank 0 returns `[11]` and rank 1 `[22]`, and each has sent
@@ -149,7 +149,7 @@ def logged_means(communicator, losses):
 # The second half. Each rank has one array, `chunk`. Return the list of the chunks of all ranks, in the order of the ranks.
 #
 # In step 0 each rank sends its own chunk, and in each later step the one that has just arrived. There are `communicator.size`
-# - 1 steps. `pass_on(communicator, x)` is given, as before. Chunks may differ in length.
+# - 1 steps. `pass_on(communicator, x)` is given, as before. Chunks may differ in length. What your ranks send is counted.
 #
 # With `[5]` on rank 0 and `[6, 7]` on rank 1, both return `[[5], [6, 7]]`.
 

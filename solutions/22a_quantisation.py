@@ -107,8 +107,8 @@ def best_scale(groups, shrinks):
 # `scales[m, j] * (c - zeros[m, j])`. If `zeros` is null, all zero points are `ZERO`.
 #
 # A warp owns output m, and its 32 lanes share the words: lane l takes words l, l + 32, ... `Eight<N> values(p, k, K)` loads
-# `p[k]` to `p[k + 7]` as `values[0]` to `values[7]`, with zeros from K on; p points to the row of x. After your part the warp
-# adds up `sum`.
+# `p[k]` to `p[k + 7]` as `values[0]` to `values[7]`, with zeros from K on; p points to the row of x. Read each word, scale and
+# zero point once: the bytes that move are counted. After your part the warp adds up `sum`.
 
 # %% exercise="linear_int4_kernel"
 # include kernels/linear_int4.cu linear_int4: add up scale times (code - zero point) times x over the words of this lane

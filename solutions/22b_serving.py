@@ -122,7 +122,7 @@ def absorb_query(q, w_uk):
 # ## 5. New rows into pages
 #
 # The other way. A step has computed the keys `k` and values `v` of n new tokens, each `row` numbers, and they belong to n
-# texts, or to one, or to some of each. `slots[i]` says where token i goes: row r of page p is slot p * N + r, and the pages
+# texts, or to one, or to fewer than n. `slots[i]` says where token i goes: row r of page p is slot p * N + r, and the pages
 # lie one behind the other, so slot s begins at number s * row. Write row i of `k` to its slot of `k_pages`, and that of `v`
 # to the same slot of `v_pages`. All other rows stay as they are. A thread moves one number of each; count with `long long`
 # here too.

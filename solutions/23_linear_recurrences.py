@@ -218,7 +218,7 @@ __global__ void segmented_sums(const float* x, const int* heads, float* y) {  //
 # below T read the new number, once; write the sum; and move all numbers in `last` up by one. With w `[1, 10]` for a channel and
 # x `[1, 2, 3]`, y is `[1, 12, 23]`.
 #
-# It is launched with 4 and with 3 taps, and 8 times for each thread. For 64 channels and 16 times at most 60 requests may read
+# It is launched with 4 and with 3 taps, and with 8 for EACH. For 64 channels and 16 time steps at most 60 requests may read
 # global memory.
 
 # %% exercise="short_convolution"

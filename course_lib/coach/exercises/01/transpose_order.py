@@ -58,8 +58,8 @@ exercise = Exercise(
     hints=(
         "Go row by row: a line of x serves 8 visits in a row. And how many lines of y are touched before one is touched again?",
         "Work in square blocks, so small that all lines of x and y that a block needs stay in the cache until it is done.",
-        "for i0 in range(0, n, side): for j0 in range(0, n, side): then all pairs of that block. Try several sides, and blocks "
-        "that are not square.",
+        "for i0 in range(0, n, side): for j0 in range(0, n, side): then all pairs of that block with i < n and j < n. Try "
+        "several sides, and blocks that are not square.",
     ),
     example='''def column_sums_order(n, width):
     """The same idea for sums of columns: take a strip of columns as wide as a line, and iterate over its rows."""

@@ -26,8 +26,8 @@ exercise = Exercise(
     cases=cases,
     reference=paths,
     hints=(
-        "If start is end, there is 1 path. Else count the paths from each input of start to end, by the function itself, and "
-        "sum.",
+        "Count the paths from each input of start to end, by the function itself, and sum. inputs.get(start, []) is an "
+        "empty list for a number without an entry.",
     ),
     wrong=[
         Wrong(Changed(("in inputs.get(start, [])", "in set(inputs.get(start, []))")),

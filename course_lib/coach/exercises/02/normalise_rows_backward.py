@@ -33,7 +33,7 @@ exercise = Exercise(
     reference=right,
     hints=(
         "Run gradcheck with two rows, as the cell below does. Which lines mix numbers of different rows?",
-        "The length is one number for each row. The sum two lines below should be so too.",
+        "The length is one number for each row. The sum in the line to fix should be so too.",
         "(dy * y).sum(axis=-1, keepdims=True) gives each row its own sum, in a column.",
     ),
     example='''def centred_backward(dy):

@@ -153,7 +153,7 @@ exercise = Exercise(
 """,
               "`__init__` must take all that is named in the task, with these defaults: (self, inputs, outputs, bias=True, "
               'std=0.02, rng=None, device="cpu", dtype="float32").',
-              when=lambda seen: seen.error.startswith("TypeError") and "unexpected keyword argument" in seen.error),
+              when=lambda seen: seen.error.startswith("TypeError") and "__init__() got an unexpected keyword" in seen.error),
         Wrong(Changed(("rng = rng or np.random.default_rng()", "pass")),
               "rng may be None: then make one, np.random.default_rng().",
               when=lambda seen: re.search(r"'NoneType' object has no attribute '(normal|standard_normal|random)'", seen.error)),

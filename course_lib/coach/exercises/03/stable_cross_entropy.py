@@ -63,7 +63,8 @@ exercise = Exercise(
     tolerance=1e-4,  # in float32 a score of 1000 is accurate to 6e-5
     hints=(
         "Loss of a row: logsumexp - score of the true one. First write that for a single row with small scores.",
-        "logsumexp = largest + log(sum of exp(score - largest)). logits.max(axis=-1, keepdims=True) is a column, (n, 1).",
+        "logsumexp = largest + log(sum of exp(score - largest)). With keepdims=True max and sum are columns, (n, 1); [:, 0] "
+        "at the end makes it (n,).",
         "rows = np.flatnonzero(targets != ignore_index); the losses are logsumexp[rows] - logits[rows, targets[rows]]; "
         "the loss is np.asarray(losses.mean(), logits.dtype).",
     ),

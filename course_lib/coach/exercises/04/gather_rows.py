@@ -52,7 +52,7 @@ exercise = Exercise(
     hints=(
         "Number the elements of y from 0 to n * C - 1, and give one to each thread. Which row is element i in?",
         "With rows of C numbers, element i lies in row i / C, by integer division, and column i % C.",
-        "int t = i / C; int c = i % C; and the number to copy is table[rows[t] * C + c].",
+        "if (i < n * C): int t = i / C; int c = i % C; and the number to copy is table[rows[t] * C + c].",
     ),
     example='''// Every row times a number of its own: x and y (n, C), factor (n).
 __global__ void scale_rows(const float* x, const float* factor, float* y, int n, int C) {

@@ -67,7 +67,7 @@ exercise = Exercise(
     goals=[Goal("bytes of global memory moved", bytes_moved)],
     hints=(
         "Write dx first, as in exercises 2 and 3. Then keep a sum for each of your columns in registers.",
-        "Pack<float, N> sum = {}; makes a pack of zeros. Add to it in the loop over the rows, and write it once behind the loop.",
+        "Pack<float, N> sum = {}; makes a pack of zeros. Add to it in the loop over the rows, and write it once after the loop.",
         "d.item[j] *= gelu_grad(p.item[j] + b.item[j]); sum.item[j] += d.item[j]; and at the end the pack goes to partial + "
         "blockIdx.y * F + f.",
     ),

@@ -53,8 +53,8 @@ exercise = Exercise(
     hints=(
         "It is `scale` of the lecture, with a second array and Op::of in place of the product.",
         "Read a pack of a and a pack of b (both of type Pack<T, N>), put Op::of of their items into one of them, write it.",
-        "Pack<T, N> p = *(const Pack<T, N>*)(a + i), q = *(const Pack<T, N>*)(b + i); p.item[j] = Op::of(p.item[j], "
-        "q.item[j]); and at the end: for (; i < n; i++) y[i] = Op::of(a[i], b[i]);",
+        "if (i + N <= n): Pack<T, N> p = *(const Pack<T, N>*)(a + i), q = *(const Pack<T, N>*)(b + i); p.item[j] = "
+        "Op::of(p.item[j], q.item[j]); write p. else: for (; i < n; i++) y[i] = Op::of(a[i], b[i]);",
     ),
     example='''// One operation on one array; Square is one of the operations.
 #include "vector.cuh"

@@ -43,7 +43,7 @@ def by(seen, who, where=""):
 
 
 exercise = Exercise(
-    title="Find the fault: rows that lie apart",
+    title="Find the faults: rows that lie apart",
     minutes=10,
     core=False,
     language="cuda",

@@ -62,7 +62,7 @@ template <class T> __global__ void count_up(T* y, T first, int n) {
     int i = threadIdx.x;
     if (i < n) y[i] = value;
 }
-""", "Only the first block writes: the number of a thread is blockIdx.x * blockDim.x + threadIdx.x.",
+""", "Every block writes the first 64 numbers: the number of a thread is blockIdx.x * blockDim.x + threadIdx.x.",
               when=lambda seen: "blockIdx" not in seen.text and seen.inputs[2] > BLOCK),
     ],
 )  # fmt: skip

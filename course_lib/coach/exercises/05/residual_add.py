@@ -58,8 +58,8 @@ exercise = Exercise(
     hints=(
         "It is `scale` of the lecture, with a second array in place of the factor.",
         "Read a pack of x and a pack of residual, add item by item into one of them, write it.",
-        "Pack<float, N> p = *(const Pack<float, N>*)(x + i), q = *(const Pack<float, N>*)(residual + i); p.item[j] += "
-        "q.item[j]; then *(Pack<float, N>*)(y + i) = p; and at the end for (; i < n; i++) y[i] = x[i] + residual[i];",
+        "if (i + N <= n): Pack<float, N> p = *(const Pack<float, N>*)(x + i), q = *(const Pack<float, N>*)(residual + i); "
+        "p.item[j] += q.item[j]; *(Pack<float, N>*)(y + i) = p. else: for (; i < n; i++) y[i] = x[i] + residual[i];",
     ),
     example='''// The mean of two arrays, four at a time.
 #include "vector.cuh"

@@ -46,8 +46,8 @@ exercise = Exercise(
     call=launch,
     hints=(
         "How long is `factor`? The report says which index of it was read.",
-        "All threads need the same number. Read it once, into a variable of the thread's own.",
-        "const float by = factor[0]; and then by in both places.",
+        "All threads need the same number. It is read already, into a variable of the thread's own: which?",
+        "p.item[j] *= by; and, in the last loop, y[i] = by * x[i];",
     ),
     example='''// y = x + shift[0], the same idea with a sum.
 __global__ void shift_all(const float* x, const float* shift, float* y, int n) {

@@ -72,8 +72,8 @@ exercise = Exercise(
         "Find the gate and the up of each number as in the forward pass. dx has the same shape as x, so the same two "
         "indices serve it.",
         "Keep z and its sigmoid s in variables. Then the two formulas of the task.",
-        "g.item[j] = d.item[j] * u.item[j] * s * (1.0f + z * (1.0f - s)); u.item[j] = d.item[j] * z * s; and both packs go to "
-        "dx, one to `gate`, one to `up`.",
+        "if (i >= size) return; ... g.item[j] = d.item[j] * u.item[j] * s * (1.0f + z * (1.0f - s)); u.item[j] = d.item[j] "
+        "* z * s; and both packs go to dx, one to `gate`, one to `up`.",
     ),
     example='''// The backward pass of y = first * second, two halves of a row.
 #include "vector.cuh"

@@ -61,7 +61,8 @@ exercise = Exercise(
     hints=(
         "Number i of y lies in row i / F, column i % F. Where does that row begin in x?",
         "Row r of x begins at r * 2 * F. Its gate for column c is there plus c, and the up lies F further on.",
-        "long long gate = i / F * 2 * F + i % F, up = gate + F; two packs, and g.item[j] *= sigmoid(g.item[j]) * u.item[j].",
+        "if (i >= size) return; long long gate = i / F * 2 * F + i % F, up = gate + F; two packs, g.item[j] *= "
+        "sigmoid(g.item[j]) * u.item[j]; and g goes to y + i.",
     ),
     example='''// The difference of two halves of a row: y = first - second.
 #include "vector.cuh"

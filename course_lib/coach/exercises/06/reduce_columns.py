@@ -79,8 +79,8 @@ exercise = Exercise(
     measured="8 matrices of 16 x 32",
     goals=rates(1.1 * 4 * (16 + 4) * 8 * 32, read=4.0),
     hints=(
-        "Thread i: matrix i / inner, column i % inner. Its first number lies at first = (i / inner) * K * inner + i % inner; "
-        "the next ones lie inner apart.",
+        "Thread i, if i < outer * inner: matrix i / inner, column i % inner. Its first number lies at first = (i / inner) * "
+        "K * inner + i % inner; the next ones lie inner apart.",
         "A loop over parts: from blockIdx.y, by gridDim.y. In it a loop over k from part * each to the smaller of (part + 1) "
         "* each and K.",
         "result = nothing; for (int k = part * each; k < end; k++) result = Op::of(result, (A)x[first + k * inner]); then y[((i "

@@ -32,7 +32,7 @@ exercise = Exercise(
     cases=cases,
     reference=lambda x: np.roll(x, -1),
     call=launch,
-    hints=("Three lines: if (t < n) part[t] = x[t]; then a barrier for all 64 threads; and then a line that writes x[t].",),
+    hints=("Three lines: if (t < n) part[t] = x[t]; a barrier for all 64 threads; and one that writes x[t], if t < n.",),
     wrong=[
         Wrong(Changed(("    __syncthreads();\n", "")),
               "A thread reads an element of `part` that another thread writes, with no barrier between the two.",

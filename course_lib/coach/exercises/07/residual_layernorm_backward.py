@@ -73,7 +73,8 @@ exercise = Exercise(
     hints=(
         "As layernorm_backward, with one row more: passed, for dtotal. It is added where dx is ready, before it is stored.",
         "normalise_backward(own, d, w, dweight, dbias, C, mean[row], rstd[row]) turns own, which held the row of total, into dx.",
-        "if (dtotal) passed.load(dtotal + (long long)row * C, C); ... own[e] += passed[e]; ... and after the loop: "
+        "passed.fill(0.0f); in the loop if (dtotal) passed.load(dtotal + (long long)row * C, C); ... own[e] += passed[e]; "
+        "... and after the loop: "
         "float* sums = partial + (long long)blockIdx.x * (has_bias ? 2 * C : C);",
     ),
     example='''// z = x * x + 3 x: x was used twice, so dx = dz (2 x + 3) = 2 x dz + 3 dz.

@@ -48,9 +48,9 @@ exercise = Exercise(
         "passes to another thread.",
         "The block of x at (blockIdx.y, blockIdx.x) becomes the block of y at (blockIdx.x, blockIdx.y). After the barrier "
         "thread (x, y) takes tile[x][y]. How long must a row of the tile be, so that these are 32 different banks?",
-        "__shared__ float tile[32][33]; fill tile[threadIdx.y][threadIdx.x]; __syncthreads(); row = blockIdx.x * 32 + "
-        "threadIdx.y, column = blockIdx.y * 32 + threadIdx.x, and y[row * M + column] = tile[threadIdx.x][threadIdx.y] if that "
-        "element exists.",
+        "__shared__ float tile[32][33]; fill tile[threadIdx.y][threadIdx.x] where x has a number; __syncthreads(); row = "
+        "blockIdx.x * 32 + threadIdx.y, column = blockIdx.y * 32 + threadIdx.x, and y[row * M + column] = "
+        "tile[threadIdx.x][threadIdx.y] if that element exists.",
     ),
     example='''// Each row of 32 numbers reversed through shared memory: x, y (M, 32), a block of 32 x 8 threads for 8 rows.
 __global__ void reverse_rows(const float* x, float* y, int M) {

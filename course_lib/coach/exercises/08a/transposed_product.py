@@ -33,8 +33,8 @@ exercise = Exercise(
     call=launch,
     measured="16 x 32",
     goals=rates(24_000, write=4.0),  # twice and a half what ours moves
-    hints=("Lanes differ in threadIdx.x, so it is the column. Row k of A holds A[k * M + row], row k of B holds B[k * "
-           "N + column].",),
+    hints=("Lanes differ in threadIdx.x, so it is the column. If row < M and column < N: the sum over k of A[k * M + row] * "
+           "B[k * N + column], to C[row * N + column].",),
     wrong=[
         Wrong(Changed(("int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;",
                        "int row = blockIdx.x * blockDim.x + threadIdx.x, column = blockIdx.y * blockDim.y + threadIdx.y;")),

@@ -34,7 +34,7 @@ exercise = Exercise(
         "What is written at the end of an iteration is read at the beginning of the next. What must stand between the two?",
         "First change the half, then write both numbers into it, then __syncthreads().",
     ),
-    example='''// Sums of neighbours, eight times over, with a double buffer: round n reads what round n - 1 has written.
+    example='''// Means of neighbours, eight times over, with a double buffer: round n reads what round n - 1 has written.
 __global__ void soften(float* x) {  // a block of 64 threads, x of 64 numbers
     __shared__ float row[2][64];
     int i = threadIdx.x;

@@ -108,10 +108,10 @@ exercise = Exercise(
         "which term is number e? That may depend on the layout of A.",
         "Neighbouring threads should read neighbouring numbers. If A lies as (M, K), terms are adjacent: t = e % BK, r = "
         "e / BK. If it lies as (K, M), rows are: r = e % BM, t = e / BM.",
-        "a[t][r] = first_row + r < M && k + t < end ? A[TRANSPOSE_A ? (k + t) * M + first_row + r : (first_row + r) * K + k + "
-        "t] : 0.0f; and the same for b with its own sizes.",
+        "a[t][r] = first_row + r < M && k + t < end ? A[TRANSPOSE_A ? (k + t) * M + first_row + r : (first_row + r) * K + k "
+        "+ t] : 0.0f; b likewise, with B[TRANSPOSE_B ? (first_column + c) * K + k + t : (k + t) * N + first_column + c].",
     ),
-    example='''// Copies a matrix, or its transpose, into y (M, N): only the index that is read depends on the layout.
+    example='''// Copies a matrix, or its transpose, into y (M, N): only the index that is written depends on the layout.
 template <bool TRANSPOSE>
 __global__ void take(const float* x, float* y, int M, int N) {
     for (int e = blockIdx.x * blockDim.x + threadIdx.x; e < M * N; e += gridDim.x * blockDim.x) {

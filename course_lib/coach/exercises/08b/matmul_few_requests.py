@@ -27,8 +27,8 @@ exercise = Exercise(
         "If a thread owns four columns side by side, one float4 brings all four of them: groups of four that are spread, "
         "as in kernel 6. For the "
         "rows, the slice of A must lie with the terms along its rows: it does.",
-        "`const float4 four = *(const float4*)&b[t][4 * x];` and the next group 32 columns on. And the load may write "
-        "float4 too.",
+        "`__shared__ __align__(16) float b[8][64];`, then `const float4 four = *(const float4*)&b[t][4 * x];` and the next "
+        "group 32 columns on. And the load may write float4 too.",
     ),
     example='''// Sums of the rows of x (M, 64), read four at a time; a warp for each row.
 __global__ void row_sums(const float* x, float* y, int M) {

@@ -30,7 +30,8 @@ exercise = Exercise(
     call=launch,
     measured="16 terms",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=(16 * (16 + 1) + 16) * 32)],
-    hints=("For each k: float left = x[k]; then sum[c] += left * A[k * N + first + 32 * c] for c = 0 to 3.",),
+    hints=("For each k: float left = x[k]; sum[c] += left * A[k * N + first + 32 * c] for c = 0 to 3. After the loop "
+           "y[first + 32 * c] = sum[c].",),
     wrong=[
         Wrong(Changed(("        float left = x[k];\n", ""), ("left * A", "x[k] * A")),
               "x[k] is read again for each of the four columns. Read it once, into a variable, before the loop over them. (The "

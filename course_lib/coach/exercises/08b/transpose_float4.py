@@ -50,7 +50,8 @@ exercise = Exercise(
     measured="64 by 96",
     goals=[Goal("requests to global memory", requests(None), at_most=96)],
     hints=(
-        "A thread's 4 x 4 begins at row blockIdx.y * 32 + threadIdx.y * 4, column blockIdx.x * 32 + threadIdx.x * 4.",
+        "A thread's 4 x 4 begins at row i = blockIdx.y * 32 + threadIdx.y * 4, column j = blockIdx.x * 32 + threadIdx.x * 4; "
+        "if i < M and j < N it exists.",
         "Read float4 row[4], one from each row of the 4 x 4. The first row of the result is the four `x` parts, the second the "
         "four `y` parts.",
         "*(float4*)(y + (j + 1) * M + i) = make_float4(row[0].y, row[1].y, row[2].y, row[3].y); and three more like it.",

@@ -29,9 +29,8 @@ exercise = Exercise(
     reference=lambda x: np.ascontiguousarray(x[:, ::-1]),
     call=launch,
     hints=(
-        "At the time of the wait two groups have been committed: the row that is needed now, and the next one. How many "
-        "may still be pending?",
-        "`cp_async_wait<n>` lets the n latest groups stay pending. And a lane waits only for its own copies; it reads "
+        "At the wait two groups may be in flight: the row that is needed now, and the next one. How many may remain?",
+        "`cp_async_wait<n>` leaves at most the n youngest groups in flight. And a lane waits only for its own copies; it reads "
         "those of others.",
         "ptx::cp_async_wait<1>(); and after it __syncthreads();",
     ),
@@ -59,7 +58,7 @@ __global__ void bring(const float* x, float* y) {
               when=lambda seen: seen.kinds == {"race"} and "cp_async_wait<2>" not in seen.text
                   and seen.text.count("__syncthreads()") < 2),
         Wrong(Changed(("cp_async_wait<1>()", "cp_async_wait<2>()")),
-              "It lets 2 groups stay pending, and one of them is the row that is read now. Each copy is waited for one iteration "
+              "It leaves 2 groups in flight, and one of them is the row that is read now. Each copy is waited for one iteration "
               "too late.",
               when=lambda seen: bool(seen.issues) and "cp_async_wait<2>" in seen.text),
         Wrong(Changed(("slice[i % 2][127 - j]", "slice[i % 2][128 - j]")), generic="Your kernel accesses an array out of bounds"),

@@ -40,7 +40,7 @@ exercise = Exercise(
     hints=(
         "Run the cell: 401 ones give 256. The lecture had a sum that ended there.",
         "Each number of dY may be bfloat16. But the sum of many needs more digits than 8 bits: which type has them?",
-        "float sum = 0.0f; and in the loop sum += __bfloat162float(dY[i * N + j]);",
+        "float sum = 0.0f; in the loop sum += __bfloat162float(dY[i * N + j]); and at the end y[j] = sum;",
     ),
     example='''// The mean of n numbers in bfloat16, by one thread: the sum is float32.
 #include <cuda_bf16.h>

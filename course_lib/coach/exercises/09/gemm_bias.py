@@ -88,7 +88,7 @@ template <class T> struct StoreRest {
                        "make_float4(b, b, b, b));")), "The bias of the row was added. A bias has one number for each *column*.",
               like=by_row),
         Wrong(Changed(("bias.added_to(sums, column)", "bias.added_to(sums, row)")),
-              "The bias was read from the number of the row on. A bias has one number for each *column*.",
+              "The bias was read at the row in place of the column. A bias has one number for each *column*.",
               like=from_the_row_on),
         Wrong(Changed(("c.store(row, column, bias.added_to(sums, column));",
                        "const float b = bias.bias && column < c.N ? bias.bias[column] : 0.0f;\n        c.store(row, column, sums "

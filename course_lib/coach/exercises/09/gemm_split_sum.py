@@ -44,7 +44,8 @@ exercise = Exercise(
     hints=(
         "Thread i owns element i of C. Its parts stand n numbers apart.",
         "Begin with part 0, and add part 1, 2, ... in a loop. Neighbouring threads then read neighbouring numbers.",
-        "float sum = 0.0f; for (int s = 0; s < splits; s++) sum += partial[(size_t)s * n + i];",
+        "if (i >= n) return; float sum = 0.0f; for (int s = 0; s < splits; s++) sum += partial[(size_t)s * n + i]; C[i] = "
+        "sum;",
     ),
     example='''// The largest of each element's parts.
 extern "C" __global__ void largest_part(const float* partial, float* C, int n, int splits) {

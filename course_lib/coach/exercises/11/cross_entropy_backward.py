@@ -76,7 +76,7 @@ exercise = Exercise(
     measured=f"{ROWS} rows of {LARGE}",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.65 * 8 * ROWS * LARGE)],
     hints=(
-        "Block (i, j) owns 256 columns of row i, and each thread one of them: c = blockIdx.y * blockDim.x + threadIdx.x.",
+        "Block (i, j) owns 256 columns of row i, and each thread one: c = blockIdx.y * blockDim.x + threadIdx.x, if c < V.",
         "The probability of token c is exp(logit - logsumexp of the row). Subtract 1 where c is the target.",
         "float p = expf(logits[at] - logsumexp[i]); dlogits[at] = target == ignore ? 0.0f : (p - (c == target ? 1.0f : 0.0f)) * "
         "scale;",

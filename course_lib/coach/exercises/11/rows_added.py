@@ -5,8 +5,8 @@ import numpy as np
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
 ONCE = (
-    "Of a token that occurs at several positions only the last gradient is left. `dtable[ids] += dy` reads all rows first, "
-    "then adds, and then writes them: each time over what was written before."
+    "Of a token that occurs at several positions only the last gradient is left: each write replaces the one before. Add the "
+    "positions one by one. (`dtable[ids] += dy` reads all rows before it writes any.)"
 )
 
 

@@ -29,7 +29,7 @@ def tokens_needed(answer):
 def cases(random):
     yield Case("two bytes, one token", b"ab", [b"ab"])
     yield Case("only single bytes are tokens", b"abc", [])
-    yield Case("the longest first token is a trap", b"abcd", [b"ab", b"abc", b"cd"])
+    yield Case("the longest first token is a trap", b"abcde", [b"ab", b"abc", b"cde"])
     yield Case("bytes above 127", "é é".encode(), ["é".encode()])
     yield Case("one byte", b"a", [])
     yield Case("an empty pre-token", b"", [b"ab"])

@@ -39,7 +39,7 @@ exercise = Exercise(
     cases=cases,
     hints=(
         "One iteration: count every pair in every word, choose one, replace it in every word. When does the loop end?",
-        "Count with a dict: for left, right in zip(word, word[1:]): counts[left, right] += how often the word occurs. The best "
+        "For each pair of zip(word, word[1:]): counts[pair] = counts.get(pair, 0) + how often the word occurs. The best "
         "pair has the largest count; of equal counts, the smallest (rank(left), rank(right)).",
         "best = min(counts, key=lambda pair: (-counts[pair], rank(pair[0]), rank(pair[1]))), then "
         "merge(word, best, 256 + number) for each word, where number counts the merges from 0. Stop if counts is empty.",

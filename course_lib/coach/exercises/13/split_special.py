@@ -39,7 +39,7 @@ exercise = Exercise(
         "regex.split(\"(x|y)\", text) splits at x and at y and keeps both, because of the parentheses. What in a token must be "
         "escaped, and which token must come first in the pattern?",
         "Sort the tokens by length, the longest first; join regex.escape of each with \"|\"; put parentheses around; split; "
-        "leave out the empty parts.",
+        "leave out the empty parts. With no special tokens do not split: the pattern () would cut everywhere.",
     ),
     example='''def split_numbers(text):
     """Numbers as parts of their own: [part for part in regex.split(...) if part], with a group, which keeps the separators."""

@@ -59,9 +59,9 @@ exercise = Exercise(
     hints=(
         "Bring the axes into an order in which one @ makes all scores: heads before tokens. Which shape has the matrix of "
         "scores?",
-        "np.repeat(k, H // G, axis=2) gives each query head its keys. q.transpose(0, 2, 1, 3) is (B, H, T, D).",
+        "np.repeat(k, H // G, axis=2) gives each query head its keys; v likewise. q.transpose(0, 2, 1, 3) is (B, H, T, D).",
         "scores = q @ k.swapaxes(-1, -2) / D ** 0.5; scores = causal_mask(scores) if causal; subtract the row's largest; e "
-        "= np.exp(...); y = (e / total) @ v, transposed back; logsumexp = (largest + np.log(total))[..., 0].",
+        "= np.exp(...); y = (e / total) @ v, transposed back, contiguous; logsumexp = (largest + np.log(total))[..., 0].",
     ),
     example='''def average_of_the_past(v):
     """The same with all scores 0: v (B, S, G, D); each token takes the mean of all values up to its own."""

@@ -64,7 +64,8 @@ exercise = Exercise(
         "self.norm2(branch, stream) does two things at once: it adds, and it normalises the sum. It returns (normalised, sum), "
         "in this order.",
         "x = self.norm1(stream) if there is no branch, else x, stream = self.norm1(branch, stream). Then branch = "
-        "self.dropout1(self.attention(x, rotation, cache)); x, stream = self.norm2(branch, stream); last the MLP on x.",
+        "self.dropout1(self.attention(x, rotation, cache)); x, stream = self.norm2(branch, stream); return stream, "
+        "self.dropout2(self.mlp(x)).",
     ),
     example='''def mlp_only_block(self, stream, branch):
     """A block without attention, in the same style: add the branch, and leave the next addition to the next block."""

@@ -52,7 +52,7 @@ exercise = Exercise(
     return vocab * C + context * C + layers * block + 2 * C + vocab
 """, "In each block 9 C are missing, as many as the biases of its four matrices: 3 C, C, 4 C and C."),
         Wrong(Changed(("12 * channels * channels + 13 * channels", "11 * channels * channels + 12 * channels")),
-              "In each block C C + C are missing, as many as the output projection of attention, C to C, with its bias."),
+              "In each block C C + C are missing, as many as attention's matrix `out`, C to C, with its bias."),
         Wrong(Changed(("layers * block", "block")), "The layers are counted once. Each block has parameters of its own."),
         Wrong("""def count_parameters(layers, channels, context, vocab):
     C = channels

@@ -29,7 +29,7 @@ exercise = Exercise(
               "This is the score after the division by √D. The dot product is √D times as large."),
         Wrong(Changed(("np.sqrt(D) * np.log(weight * (tokens - 1) / (1 - weight))",
                        "np.log(weight * (tokens - 1) / (1 - weight)) / np.sqrt(D)")),
-              "You divide by √D once more. The lecture divides the dot product, so before it the number was larger."),
+              "You divide by √D once more. The lecture divides the dot product, so to get it back, multiply by √D."),
         Wrong(Changed(("np.sqrt(D)", "D")), "Scores are divided by the root of D, not by D."),
         Wrong(Changed((" * (tokens - 1)", "")),
               "Softmax divides by the sum over all tokens: each of the other ones adds exp(0) = 1 to it."),

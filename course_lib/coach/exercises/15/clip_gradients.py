@@ -25,7 +25,7 @@ def new_list(answer, gradients, max_norm):
     result = answer(gradients, max_norm)
     if result is gradients:
         raise Refused(
-            "The given list itself comes back. Return a new one, where nothing is clipped too: its owner may change it."
+            "The given list itself comes back. Return a new one, also where nothing is clipped: its owner may change it."
         )
     return result
 

@@ -78,7 +78,7 @@ exercise = Exercise(
         Wrong(Changed(("-max(len(losses) // 10, 1)", "-(len(losses) // 10)")),
               "`losses[-0:]` is the whole list, not its last loss. With fewer than ten losses, take one."),
         Wrong(Changed(("-max(len(losses) // 10, 1)", "-len(losses) // 10")),
-              "-15 // 10 is -2: it rounds down, so you take two of 15 losses. Divide first, then put the minus before it."),
+              "-15 // 10 is -2: it rounds down, so you take two of 15 losses. Take max(len(losses) // 10, 1) of them."),
         Wrong(Changed(("end = sum(tail) / len(tail)", "end = sum(losses) / len(losses)")),
               "You use the mean of all losses. Use the mean of the last tenth."),
         Wrong("""def diagnose_curves(losses, guessing, floor):

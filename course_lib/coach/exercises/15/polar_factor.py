@@ -14,7 +14,7 @@ def cases(random):
     yield Case("a wide matrix", random.normal(size=(2, 5)), 6)
     yield Case("a tall matrix", random.normal(size=(6, 3)), 6)
     yield Case("only zeros", np.zeros((2, 3)), 4)
-    yield Case("until it is a rotation", random.normal(size=(4, 4)), 40)
+    yield Case("until all singular values are 1", random.normal(size=(4, 4)), 40)
 
 
 def polar(G, steps):

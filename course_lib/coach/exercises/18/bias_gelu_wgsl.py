@@ -84,7 +84,7 @@ fn scale_columns(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroup
     wrong=[
         Wrong(Changed(("    if (i < args.n) {\n        y[i] = gelu(x[i] + bias[i % args.F]);\n    }",
                        "    y[i] = gelu(x[i] + bias[i % args.F]);")),
-              "Threads beyond the last number write too. WebGPU silently replaces an index out of bounds by one within: write "
+              "Threads beyond the last number write too. WebGPU silently clamps such an index, or drops the access: write "
               "only where i < args.n.",
               when=lambda seen: "out-of-bounds" in seen.kinds
                   and any("`y[" in i.message and i.thread[0] + GROUP * i.block[0] >= seen.inputs[0].size for i in seen.issues)),

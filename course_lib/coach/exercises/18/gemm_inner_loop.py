@@ -97,12 +97,12 @@ exercise = Exercise(
     measured="one tile",
     goals=[Goal("elements read from workgroup memory", elements("read", "workgroup"), at_most=2 * 256 * 32)],
     hints=(
-        "Of A you need the rows from 4 thread.y on: vec4 number thread.y of slice s. Of B the columns from 4 thread.x on.",
+        "Of A you need the rows from 4 thread.y on: vec4 number thread.y of number s. Of B the columns from 4 thread.x on.",
         "let column = a_tile[s * (TILE / 4) + thread.y]; and row = b_tile[s * (TILE / 4) + thread.x]; then each of column.x, .y, "
         ".z, .w times row.",
         "sums[0] += column.x * row; and so on to sums[3]. At the end two loops, i and j: row = top + thread.y * 4 + i, column "
-        "= left + thread.x * 4 + j, and y[(matrix * args.N + row) * args.M + column] = sums[i][j] where both are within "
-        "bounds.",
+        "= left + thread.x * 4 + j, and y[(matrix * args.N + row) * args.M + column] = sums[i][j], plus bias[column] if "
+        "BIAS, where both are within bounds.",
     ),
     example="""// Four products at once: each vec4 of a times its own first number, added to y.
 struct Args {

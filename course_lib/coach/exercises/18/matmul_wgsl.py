@@ -65,8 +65,8 @@ exercise = Exercise(
         "08.",
         "A slice of 8 along K: 64 x 8 numbers of a and 8 x 64 of b, 512 each, two for each of 256 threads. Zeros out of "
         "bounds. Barrier, use, barrier.",
-        "Each group must read its 64 rows of a and its 64 columns of b once: (N / 64)(M / 64) tiles, K (64 + 64) numbers each. "
-        "Fewer bytes would need larger tiles, and the tile is given.",
+        "Each group must read its rows of a and its columns of b once: so a is read once for each tile along M, and b once for "
+        "each along N. Fewer bytes would need larger tiles, and the tile is given.",
     ),
     example="""// A tile of 64 numbers, loaded together and read by all threads: y[i] = the sum over j of x[j] / (1 + |i - j|).
 var<workgroup> tile: array<f32, 64>;

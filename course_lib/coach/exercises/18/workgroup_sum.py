@@ -81,7 +81,7 @@ fn shift(@builtin(local_invocation_index) lane: u32) {
               when=lambda seen: any(i.kind == "race" and "`tree[0]`" in i.message and "total" in i.source for i in seen.issues)
                   and not any(i.kind == "race" and "half" in i.source for i in seen.issues)),
         Wrong(Changed(("    let total = tree[0];\n    workgroupBarrier();", "    let total = tree[0];")),
-              "Once it is right. In the next call a fast thread writes to `tree` while a slow one still has to read the total of "
+              "One call is right now. In the next a fast thread writes to `tree` while a slow one still has to read the total of "
               "this one: a workgroupBarrier is missing after that is read.",
               when=lambda seen: seen.label == "group_sum, called twice" and "race" in seen.kinds),
         Wrong(Changed(("        workgroupBarrier();\n        if (lane", "        if (lane")),

@@ -34,7 +34,7 @@ exercise = Exercise(
         "chunks[(rank - step) % size]).",
     ),
     example='''def counted(communicator):
-    """How many ranks there are, found without `size`: a number goes around until it is back at rank 0's."""
+    """How many ranks there are, found without `size`: each rank's number goes around until it is back where it began."""
     number, steps = pass_on(communicator, communicator.rank), 1
     while number != communicator.rank:
         number, steps = pass_on(communicator, number), steps + 1

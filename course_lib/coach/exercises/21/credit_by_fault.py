@@ -38,8 +38,8 @@ exercise = Exercise(
         "Which tokens count? Of a right text all `length`, of a wrong one `fault + 1`. Begin with that list.",
         "The small number is the count of faults divided by the sum of that list. Fill an array (B, width) with it, and subtract "
         "1 at each fault.",
-        "last = [...]; credit = np.full((len(last), width), wrong / sum(last)); credit[row, fault] -= 1.0; return "
-        "spread(credit, last).",
+        "last = [...]; credit = np.full((len(last), width), wrong / sum(last)); only where fault is not None: "
+        "credit[row, fault] -= 1.0; return spread(credit, last).",
     ),
     example='''def spread(credit, lengths):
     """credit (B, width) with nan from each row's length on."""

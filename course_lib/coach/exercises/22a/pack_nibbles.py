@@ -27,7 +27,7 @@ exercise = Exercise(
     hints=("codes[:, 0::2] are the even ones, codes[:, 1::2] the odd ones. odd << 4 moves four bits up; | joins the two.",),
     wrong=[
         Wrong(Changed(("codes[:, 0::2] | codes[:, 1::2] << 4", "codes[:, 1::2] | codes[:, 0::2] << 4")),
-              "The halves are exchanged: the even code belongs into the lower four bits."),
+              "The halves are exchanged: the even code belongs in the lower four bits."),
         Wrong(Changed(("<< 4", "<< 8")),
               "A shift by 8 moves the odd code out of the byte. Four bits up is << 4."),
         Wrong(Changed(("codes[:, 0::2] | codes[:, 1::2] << 4",

@@ -25,7 +25,7 @@ def quantised(answer, row):
 
 def check(result, row):
     if result[0].dtype != np.int8:
-        return f"The codes are {result[0].dtype}, and belong into int8: .astype(np.int8), after rounding."
+        return f"The codes are {result[0].dtype}, and must be int8: .astype(np.int8), after rounding."
     return None
 
 
@@ -40,7 +40,8 @@ exercise = Exercise(
     reference=right,
     call=quantised,
     check=check,
-    hints=("scale = np.abs(row).max() / 127. Divide by it, round with np.rint, and take .astype(np.int8).",),
+    hints=("scale = np.abs(row).max() / 127. If it is 0, return zeros and 0. Else divide by it, round with np.rint, and "
+           "take .astype(np.int8).",),
     wrong=[
         Wrong(Changed(("np.abs(row).max() / 127", "row.max() / 127")),
               "The largest weight may be a negative one: take the largest absolute value."),
@@ -53,6 +54,6 @@ exercise = Exercise(
               "The scale of a row of zeros is 0, and 0 / 0 is no number. Return codes 0 and the scale 0 before you divide.",
               when=lambda seen: not seen.inputs[0].any() and "FloatingPointError" in seen.error,
               once="one case has zeros alone"),
-        Wrong(Changed((".astype(np.int8)", "")), generic="belong into int8"),
+        Wrong(Changed((".astype(np.int8)", "")), generic="must be int8"),
     ],
 )  # fmt: skip

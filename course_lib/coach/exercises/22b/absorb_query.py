@@ -34,6 +34,6 @@ exercise = Exercise(
               "The matrix is added up as if every number of the query were 1. Each of its rows counts as much as the query's "
               "number for it."),
         Wrong(Changed(('np.einsum("hd,hdk->hk", q, w_uk)', 'np.einsum("hd,hdk->hk", q, w_uk) / np.sqrt(q.shape[1])')),
-              "The root of the head size divides the whole score, the rotated part too. Leave it to attention."),
+              "The score asked for, q[h] @ (w_uk[h] @ c), is not divided. Leave the root of the head size to attention."),
     ],
 )  # fmt: skip

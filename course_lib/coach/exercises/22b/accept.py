@@ -55,7 +55,7 @@ exercise = Exercise(
         "draw(np.maximum(target[i] - draft[i], 0), uniform[-1])]. After the loop: [*drafted, draw(target[-1], uniform[-1])].",
     ),
     example='''def thin_out(p, q, tokens, uniform):
-    """Rejection sampling as it was before: keep of tokens drawn from q so many that those kept are drawn from p."""
+    """Plain rejection sampling: keep each token drawn from q with such a probability that those kept are drawn from p."""
     most = (p / q).max()
     return [token for token, u in zip(tokens, uniform) if u < p[token] / (most * q[token])]
 ''',

@@ -45,7 +45,7 @@ exercise = Exercise(
         "The first and the third case both take a page: new = free.pop(), then holders[new] = 1. In the first it is appended, in "
         "the third it replaces the old one, whose count goes down by 1.",
         "at = length // rows; old = table[at] if at < len(table) else None. If old is not None and holders[old] is 1, return "
-        "None. Else take a page, put it at `at`, count the old one down if there is one, and return old.",
+        "None. Else take a page. With no old one append it; else put it at `at` and count the old one down. Return old.",
     ),
     example='''def own_line(lines, number, users):
     """A shared line is copied before it is changed: users[k] counts who has line k. Returns the line to write to."""

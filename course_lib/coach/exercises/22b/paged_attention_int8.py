@@ -82,7 +82,7 @@ struct Halves {
 ''',
     wrong=[
         Wrong(Changed((NUMBER, "scale * (words[i / 4] >> 8 * (i % 4) & 255)")),
-              "Negative codes come out as 128 to 255: a byte has a sign here, which a cast to signed char reads.",
+              "Negative codes come out as 129 to 255: a byte has a sign here, which a cast to signed char reads.",
               like=lambda *inputs: attended(*inputs, without_sign)),
         Wrong(Changed((NUMBER, "(float)(signed char)(words[i / 4] >> 8 * (i % 4))")),
               "The codes are right, and nothing multiplies them: a number is its code times the scale of its row.",

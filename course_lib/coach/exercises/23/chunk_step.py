@@ -33,9 +33,9 @@ exercise = Exercise(
     call=lambda answer, q, k, v, g, S: tuple(answer(q, k, v, g, S)),
     hints=(
         "The verdict says which of the two results is wrong. Take the chunk of two steps, and follow what the first one wrote.",
-        "G[t] is the decay from the beginning of the chunk to t. The new state is what is left at the end. Which decays apply "
-        "to what step s wrote: those before s, or those after it?",
-        "From s to the end it is G[-1] - G[s]: np.exp(G[-1] - G)[:, None] * k.",
+        "np.exp(G[t]) is the decay from the beginning of the chunk to t. The new state is what is left at the end. Which "
+        "decays apply to what step s wrote: those before s, or those after it?",
+        "From s to the end the decay is np.exp(G[-1] - G[s]): so np.exp(G[-1] - G)[:, None] * k.",
     ),
     example='''def left_of_deposits(deposits, rates):
     """What yearly deposits are worth in the end: each is multiplied by the rates of the years after it, not before."""

@@ -55,8 +55,8 @@ exercise = Exercise(
     call=lambda answer, q, k, v, g, S, chunk: tuple(answer(q, k, v, g, S, chunk)),
     goals=[Goal("calls of np.exp, for 512 steps in chunks of 64", exponentials, at_most=40)],
     hints=(
-        "As `one_chunk` of the lecture, in a loop over range(0, len(q), chunk). Only G has a channel more, (C, D), so the decay "
-        "between two steps differs from channel to channel.",
+        "As `one_chunk` of the lecture, in a loop over range(0, len(q), chunk). Only G has an axis more, (C, D), so the "
+        "decay between two steps differs from channel to channel.",
         "between = np.exp(np.minimum(G[:, None] - G[None], 0)) is (C, C, D); the score of t and s is the sum over d of "
         "q[t, d] * between[t, s, d] * k[s, d], which np.einsum computes.",
         "scores = np.tril(np.einsum('td,tsd,sd->ts', q, between, k)); y = scores @ v + (q * np.exp(G)) @ S; "

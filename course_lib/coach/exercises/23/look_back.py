@@ -97,7 +97,7 @@ exercise = Exercise(
     call=launch,
     hints=(
         "To publish: partial[2 * tile] = aggregate; __threadfence(); atomicExch(&flags[tile], AGGREGATE);. The inclusive "
-        "prefix goes to partial[2 * tile + 1], with PREFIX. Between them stands a loop.",
+        "prefix goes to partial[2 * tile + 1] in the same way, with PREFIX. Between them stands a loop.",
         "for (int other = tile - 1; other >= 0;) reads the flag of `other`. EMPTY: continue, without a step. Else combine, stop "
         "at a PREFIX, and go on with other - 1 at an AGGREGATE.",
         "__threadfence(); before = Op::of(partial[2 * other + (flag == PREFIX)], before); if (flag == PREFIX) break; other--;",

@@ -74,7 +74,7 @@ exercise = Exercise(
         "A loop over tiles, `tile` from 0 in steps of THREADS. Thread i owns step t = tile + threadIdx.x, if that is below T.",
         "Affine all, before = block_scan<THREADS, Compose>(own, &all); then `before` is what the steps of the tile up to t make "
         "of the state: before.a * state + before.b.",
-        "h[row + t] = before.a * state + before.b; and then, in every thread, state = all.a * state + all.b;",
+        "if (t < T) h[row + t] = before.a * state + before.b; and then, in every thread, state = all.a * state + all.b;",
     ),
     example='''// Prefix sums of a row, a tile of THREADS numbers at a time, with the sum of the tiles before.
 template <int THREADS> __global__ void row_prefix_sums(const float* x, float* y, int T) {

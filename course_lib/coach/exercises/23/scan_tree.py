@@ -65,7 +65,7 @@ exercise = Exercise(
     call=launch,
     hints=(
         "The loop of the way up, the other way round: half from THREADS to 1, halved each time, with a barrier at its beginning.",
-        "A group: float left = tree[node - half]; then the left child gets tree[node], and tree[node] gets left more.",
+        "A group: float left = tree[node - half]; then the left child gets tree[node], and left is added to tree[node].",
         "if (node < COUNT) { const float left = tree[node - half]; tree[node - half] = tree[node]; tree[node] += left; }",
     ),
     example='''// Down another tree: the root's number goes to all leaves, halved at each level.

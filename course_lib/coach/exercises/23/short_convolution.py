@@ -69,8 +69,8 @@ exercise = Exercise(
     goals=[Goal("requests that read global memory", requests("read"), at_most=60)],
     hints=(
         "A loop for (int t = first; t < min(first + EACH, T); t++). The number of time t lies at x[(long long)t * C].",
-        "last[0] = the new number; the sum of weight[tap] * last[tap]; then move up from the end, so that nothing is overwritten "
-        "before it has moved.",
+        "last[0] = the new number; y[(long long)t * C] = the sum of weight[tap] * last[tap]; then move up from the end, so "
+        "that nothing is overwritten before it has moved.",
         "for (int tap = TAPS - 1; tap > 0; tap--) last[tap] = last[tap - 1];",
     ),
     example='''// Differences of neighbours in time: the number before stays in a register.
