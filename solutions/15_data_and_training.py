@@ -23,9 +23,10 @@
 # ## Find the fault: a validation set that leaks
 #
 # `tokens` is a corpus: stories one after the other, and the token `end` before each and after the last. `hold_out` should
-# split it in two: the training set, and the validation set, at least `count` tokens at the end of the corpus, and no more
-# stories than that takes. No story may be in both. So it should split just before a story, at the `end` token in front of it.
-# For `[0, 5, 6, 0, 7, 8, 0]`, where `end` is 0, and a `count` of 2, it is `[0, 5, 6]` and `[0, 7, 8, 0]`.
+# split it in two: the training set, and the validation set, at least `count` tokens at the end of the corpus, `end` tokens
+# included, and no more stories than that takes. No story may be in both. So it should split just before a story, at the `end`
+# token in front of it. For `[0, 5, 6, 0, 7, 8, 0]`, where `end` is 0, and a `count` of 2, it is `[0, 5, 6]` and `[0, 7, 8,
+# 0]`.
 #
 # The code below splits by counting. So the validation loss was a little too good, for months: the end of a story that was
 # trained on can be known by [memorisation](../notebooks/glossary.md#memorisation), and overfitting stays hidden. Run the cell and

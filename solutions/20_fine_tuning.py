@@ -22,10 +22,10 @@ def answer_nats(story, facts):
 # ## The prompt mask
 #
 # One example for [fine-tuning](../notebooks/glossary.md#fine-tuning): `ids` is a list, the tokens of a prompt and of its
-# answer, up to the end token. `start` is the index of the answer's first token, at least 1. Return the targets of this row,
-# an array of `context` integers. The target in column t is the token that comes next, `ids[t + 1]`, if it belongs to the
-# answer. All other targets are `IGNORE`. With `ids = [7, 5, 8, 0]`, `start = 2` and a context of 5 they are `[IGNORE, 8, 0,
-# IGNORE, IGNORE]`. `np` is NumPy.
+# answer, up to the end token: at most `context` + 1 of them. `start` is the index of the answer's first token, at least 1.
+# Return the targets of this row, an array of `context` integers. The target in column t is the token that comes next, `ids[t +
+# 1]`, if it belongs to the answer. All other targets are `IGNORE`. With `ids = [7, 5, 8, 0]`, `start = 2` and a context of 5
+# they are `[IGNORE, 8, 0, IGNORE, IGNORE]`. `np` is NumPy.
 
 
 # %% exercise="answer_targets" lecture=true
