@@ -101,9 +101,9 @@ def centre_rows(x):
 # shape `to`. No number is copied: an axis along which it is repeated gets the stride 0. Give the strides of the larger view,
 # one for each axis of `to`.
 #
-# `broadcast_strides((2,), (1,), (2, 2))` is `(0, 1)`: a row, repeated twice. Shapes that do not fit, or that would have to
-# shrink, are refused with `raise ValueError(...)`. You may call `broadcast_shape(a, b)` of the lecture; it is there.
-# `broadcast_to` of the Tensor will use your function.
+# `broadcast_strides((2,), (1,), (2, 2))` is `(0, 1)`: a row, repeated twice. Shapes that do not fit, would have to shrink, or
+# have more axes than `to` are refused with `raise ValueError(...)`. You may call `broadcast_shape(a, b)` of the lecture; it is
+# there. `broadcast_to` of the Tensor will use your function.
 
 # %% exercise="broadcast_strides"
 # include course_lib/tensor/shapes.py broadcast_strides: refuse what does not fit; else give the strides
@@ -134,9 +134,9 @@ def strided_copy(x, shape, strides, offset=0):
 # %% [markdown]
 # ## 4. A stack of products (stretch)
 #
-# Two stacks of B matrices: `a` holds (B, N, K), `b` holds (B, K, M). Both are flat lists with three strides each: for a
-# step in the stack, to the next row, to the next column. Multiply them pair by pair: the result is (B, N, M), as a flat list
-# in row-major order. `sizes` is `(B, N, K, M)`.
+# Two stacks of B matrices: `a` holds (B, N, K), `b` holds (B, K, M). Both are flat lists with three strides each: for a step
+# in the stack, to the next row, to the next column. Multiply them pair by pair: the result is (B, N, M), as a flat list in
+# row-major order. `sizes` is `(B, N, K, M)`; if K is 0, each element is 0.
 #
 # With `a = [1, 2, 3, 4]`, `b = [5, 6, 7, 8]`, the strides `(4, 2, 1)` for both and sizes `(1, 2, 2, 2)`, the result is
 # `[19, 22, 43, 50]`. Because you read through strides, a transposed matrix costs no copy. And with 0 as its first stride, one

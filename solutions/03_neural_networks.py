@@ -110,10 +110,10 @@ def momentum_steps(point, gradients, rate, keep):
 # - the loss: the mean of −log p over the rows that count, in nats;
 # - `logsumexp`, `(n,)`: the log of the sum of exp of each row (of all rows), which the backward pass will need.
 #
-# Both are NumPy numbers or arrays of the dtype of `logits`. For `logits = [[0., 0.]]` and `targets = [0]` the loss is log 2 =
-# 0.693, and logsumexp is `[0.693]`. Scores may be far above 1000 or far below −1000. `np` is NumPy. (In our solution
-# `np.flatnonzero(condition)` gives the indices at which a condition holds, and `np.asarray(x, dtype)` makes an array of that
-# dtype.) Your function will be the loss of every training run.
+# Both are NumPy numbers or arrays of the dtype of `logits`, which must stay as it is. For `logits = [[0., 0.]]` and `targets =
+# [0]` the loss is log 2 = 0.693, and logsumexp is `[0.693]`. Scores may be far above 1000 or far below −1000. `np` is NumPy.
+# (In our solution `np.flatnonzero(condition)` gives the indices at which a condition holds, and `np.asarray(x, dtype)` makes
+# an array of that dtype.) Your function will be the loss of every training run.
 
 
 # %% exercise="stable_cross_entropy"

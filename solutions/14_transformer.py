@@ -159,8 +159,8 @@ def split_heads(qkv, heads, kv_heads):
 #   are not masked, for each row. The backward pass will need it.
 # - Keep the dtype of the inputs, and return a contiguous `y` (`np.ascontiguousarray`).
 #
-# With the two tokens of exercise 2, logsumexp of the first is 4 / √2, its only score. Your answer replaces the library's
-# attention in every model that you run.
+# With the two tokens of exercise 2, logsumexp of the first is 4 / √2, its only score. With `course.use_my_answers()` your
+# answer replaces the library's attention on the CPU.
 
 
 # %% exercise="attention_forward"
@@ -192,10 +192,10 @@ def attention_forward(q, k, v, causal=True):
 #
 # In the first block there is no branch: it is `None`, and `self.norm1(stream)` gives the normalised stream alone.
 #
-# Write the method `forward` of the library's `Block`. It has `self.norm1`, `self.norm2`, `self.attention`, `self.mlp`, and
-# two dropouts (they set randomly chosen activations to 0 during training): `self.dropout1` after attention and `self.dropout2`
-# after the MLP. `self.attention(x, rotation, cache)` takes two more arguments that you only pass on. All Tensors are (B, T, C).
-# Your models will use your block.
+# Write the method `forward` of the library's `Block`. It has `self.norm1`, `self.norm2`, `self.attention`, `self.mlp`, and two
+# dropouts (they set randomly chosen activations to 0 during training): `self.dropout1` after attention and `self.dropout2`
+# after the MLP. `self.attention(x, rotation, cache)` takes two more arguments that you only pass on. All Tensors are (B, T,
+# C). With `course.use_my_answers()` your models use your block.
 
 # %% exercise="block_forward"
 # include course_lib/model.py block_forward: add the branch, attend, add again, and return the stream and the new branch

@@ -165,8 +165,9 @@ def exponential_moving_average(losses, keep):
 #
 # For `fit("aab", ["a", "b"])`, `probabilities("a")` could be `{"a": 0.5, "b": 0.5}`, since each of them came once after an a.
 # The verdict measures the mean surprise, −log p, at 600 characters. Uniform guessing among the 59 characters would be log 59,
-# 4.08 nats per character. Ours is a bigram model: it uses one character. How low can you get? Your attempts are recorded.
-# Before there were neural networks, language models were built like this.
+# 4.08 nats per character, a [perplexity](../notebooks/glossary.md#perplexity) of 59. Ours is a bigram model: it uses one
+# character. How low can you get? Your attempts are recorded. Before there were neural networks, language models were built
+# like this.
 
 
 # %% exercise="ngram_model"

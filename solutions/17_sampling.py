@@ -86,9 +86,9 @@ def greedy_decoding(model, ids, count):
 # `probabilities` is `(R, V)`: a row of V [tokens](../notebooks/glossary.md#token) for each of R texts. `uniform` is `(R,)`:
 # one random number for each row, at least 0 and below 1. Sampling: return the drawn tokens as an array of R integers.
 #
-# Compute the prefix sums of each row of probabilities. The drawn token is the first whose prefix sum exceeds the row's
-# number. Rounding can make the last of them a little less or more than 1; so multiply the number by the last one first. (Not by
-# `sum` of the row: it adds in another order, rounds in another way, and may be larger.)
+# Compute the [prefix sums](../notebooks/glossary.md#prefix-sum) of each row of probabilities. The drawn token is the first
+# whose prefix sum exceeds the row's number. Rounding can make the last of them a little less or more than 1; so multiply the
+# number by the last one first. (Not by `sum` of the row: it adds in another order, rounds in another way, and may be larger.)
 #
 # With `[[0.25, 0.75]]`, the number 0.125 gives token 0; 0.25 and 0.5 give token 1. `np` is NumPy. Once it has passed, and
 # `course.use_my_answers()` has put it in the place of ours, the course draws by it.

@@ -73,8 +73,8 @@ def int8_dot(a, b, scale_a, scale_b):
 # %% [markdown]
 # ## 1. The scale with the least error
 #
-# [Quantisation](../notebooks/glossary.md#quantisation) by absmax lets the grid reach the largest weight. A shorter grid cuts
-# that one off, and has smaller steps for all others.
+# [Quantisation](../notebooks/glossary.md#quantisation) by absmax lets the grid reach the largest weight. A shorter grid clips
+# it, and has smaller steps for all others.
 #
 # `groups` is (J, 32), or of another width. For each shrink, a number of the list `shrinks`, a group's scale would be shrink ·
 # absmax / 7, and its codes the nearest ones of -8 .. 7. Return for each group the scale with the least sum of squared errors,

@@ -123,9 +123,9 @@ def absorb_query(q, w_uk):
 #
 # The other way. A step has computed the keys `k` and values `v` of n new tokens, each `row` numbers, and they belong to n
 # texts, or to one, or to fewer than n. `slots[i]` says where token i goes: row r of page p is slot p * N + r, and the pages
-# lie one behind the other, so slot s begins at number s * row. Write row i of `k` to its slot of `k_pages`, and that of `v`
-# to the same slot of `v_pages`. All other rows stay as they are. A thread moves one number of each; count with `long long`
-# here too.
+# lie one behind the other, so slot s begins at number s * row. Write row i of `k` to its slot of `k_pages`, and that of `v` to
+# the same slot of `v_pages`. All other rows stay as they are. Thread i moves number i of each; count with `long long` here
+# too.
 
 # %% exercise="paged_append"
 # include kernels/paged_attention.cu paged_append: find your row's slot, and copy one number of k and one of v

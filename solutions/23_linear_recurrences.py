@@ -61,11 +61,11 @@ def compose_steps(first, then):
 # %% [markdown]
 # ## Each block counts for itself
 #
-# A histogram: `counts[c]` is to be how often `c` occurs in `x` (n), for c from 0 to BINS - 1; other numbers are not counted. If
-# every thread added to `counts` in global memory, many would wait for one count that occurs often. So each block counts in
-# `own`, in shared memory, and adds that to the result at the end. Setting `own` to 0 and the end stand there; write what lies
-# between. For x `[2, 0, 2, 5]` and 6 bins it is `[1, 0, 2, 0, 0, 1]`. It is launched with two blocks of 64 threads, however
-# large n is.
+# A histogram: `counts[c]` is to be how often `c` occurs in `x` (n), for c from 0 to BINS - 1; other numbers are not counted.
+# If every thread added to `counts` in global memory, many would wait for the count of one common number. So each block counts
+# in `own`, in shared memory, and adds that to the result at the end. Setting `own` to 0 and the end stand there; write what
+# lies between. For x `[2, 0, 2, 5]` and 6 bins it is `[1, 0, 2, 0, 0, 1]`. It is launched with two blocks of 64 threads,
+# however large n is.
 
 # %% exercise="private_counts" lecture=true
 # include kernels/histogram.cu histogram_2_shared: count in own, once all its zeros are there, and wait until all have counted
@@ -155,10 +155,10 @@ def chunk_step(q, k, v, g, S):
 # %% [markdown]
 # ## 5. Look back (stretch)
 #
-# The heart of decoupled look-back. Lane 0 of a warp has the `aggregate` of its `tile`, all its elements combined. Other warps,
-# in other blocks, do the same for theirs, at the same time. `flags[i]` is EMPTY, AGGREGATE or PREFIX for tile i;
-# `partial[2 * i]` is the aggregate of tile i, once its flag is at least AGGREGATE, and `partial[2 * i + 1]` its inclusive
-# prefix, that of tiles 0 to i, once it is PREFIX. `before` is `nothing`, for sums 0. Your part:
+# The heart of decoupled look-back. Lane 0 of a warp has the `aggregate` of its `tile`, all its elements combined. Others, of
+# the same block too, do the same for theirs, at the same time. `flags[i]` is EMPTY, AGGREGATE or PREFIX for tile i; `partial[2
+# * i]` is the aggregate of tile i, once its flag is at least AGGREGATE, and `partial[2 * i + 1]` its inclusive prefix, that of
+# tiles 0 to i, once it is PREFIX. `before` is `nothing`, for sums 0. Your part:
 #
 # 1. Publish the aggregate of `tile`, and then its flag.
 # 2. Let `before` become what all tiles before it have together: from tile - 1 down, add `partial[2 * i]` where the flag is
@@ -236,8 +236,8 @@ __global__ void segmented_sums(const float* x, const int* heads, float* y) {  //
 # to the end of the chunk,
 # - `add_own(S, row, number, lane)` adds row[c] times the number to each row c that this lane holds.
 #
-# Steps beyond T have a decay of 1 and write 0, so you need not ask for them. Without a state before it, q and k `[1, 1]`, v
-# `[1, 2]` and no decay the last state is 3. The first template argument is 0, gated linear attention, or 1, the delta rule.
+# Steps beyond T have a decay of 1 and write 0, so you need not ask for them. The first template argument is 0, gated linear
+# attention, or 1, the delta rule. With 0, no state before it, q and k `[1, 1]`, v `[1, 2]` and no decay the last state is 3.
 
 # %% exercise="state_in_registers"
 # given kernels/linear_recurrence.cu columns
@@ -256,8 +256,8 @@ __global__ void segmented_sums(const float* x, const int* heads, float* y) {  //
 # - by the delta rule (`KIND == Delta`) step t writes beta times the difference of v and what it reads, S read with `chunk.k[t]`.
 # `du[t]` is the gradient of that difference, with beta in it. Mind the sign: what is read is subtracted.
 #
-# `add_own(dS, row, number, lane)` adds row[c] times the number to each row c that this lane holds. With q and k `[1, 1]`, dy
-# `[1, 2]`, no decay and nothing after the last step, `dstate` is 3.
+# `add_own(dS, row, number, lane)` adds row[c] times the number to each row c that this lane holds. Without the delta rule, q
+# and k `[1, 1]`, dy `[1, 2]`, no decay and nothing after the last step make `dstate` 3.
 
 # %% exercise="state_backwards"
 # given kernels/linear_recurrence.cu columns

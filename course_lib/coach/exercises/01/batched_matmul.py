@@ -80,7 +80,7 @@ exercise = Exercise(
     return [sum(a[s*a_strides[0]+i*a_strides[1]+k*a_strides[2]]
                 * b[s*b_strides[0]+k*b_strides[1]+j*b_strides[2]] for k in range(K))
             for s in range(B) for j in range(M) for i in range(N)]
-""", "The results are in column-major order. In row-major order the column j changes fastest."),
+""", "Your results stand column after column. In row-major order the column j changes fastest."),
         Wrong("""def batched_matmul(a, a_strides, b, b_strides, sizes):
     B, N, K, M = sizes
     out = []

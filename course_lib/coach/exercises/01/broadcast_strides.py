@@ -77,7 +77,7 @@ exercise = Exercise(
         Wrong("""def broadcast_strides(shape, strides, to):
     missing = len(to) - len(shape)
     return (0,) * missing + tuple(0 if a != b else s for a, b, s in zip(shape, to[missing:], strides))
-""", "These shapes do not fit, and your code gives strides all the same. Refuse them: `raise ValueError(...)`.",
+""", "`shape` does not fit `to`, or would shrink or lose an axis, and your code gives strides: `raise ValueError(...)`.",
               when=lambda seen: seen.expected == REFUSED and isinstance(seen.got, tuple | list)),
         Wrong(Changed(("0 if length == 1 != target else stride", "stride")),
               "An axis of length 1 that is shown longer is repeated too: its stride becomes 0."),

@@ -32,7 +32,7 @@ exercise = Exercise(
     cases=cases,
     reference=right,
     hints=(
-        "Which shape has x.mean(axis=-1) for a (2, 3) matrix? Write it under (2, 3), aligned at the right.",
+        "What shape does x.mean(axis=-1) have for a (2, 3) matrix? Write it under (2, 3), aligned at the right.",
         "The means of the rows must form a column, shape (2, 1). Broadcasting then repeats each mean along its row.",
         "keepdims=True keeps the axis of the mean, with length 1.",
     ),

@@ -66,7 +66,7 @@ exercise = Exercise(
     return strides[-1] == 1 and all(a >= b for a, b in zip(strides, strides[1:]))
 """, "Strides that get smaller are not enough: with (8, 1), rows of 4 numbers have a gap between them."),
         Wrong(Changed(("reversed(shape), reversed(strides)", "shape, strides")),
-              "This checks for column-major order. Row-major order begins at the last axis: its stride is 1."),
+              "You begin at the first axis. Row-major order begins at the last: its stride is 1."),
         Wrong("""def is_contiguous(shape, strides):
     step = 1
     for n, s in reversed(list(zip(shape, strides))):

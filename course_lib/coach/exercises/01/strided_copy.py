@@ -37,7 +37,7 @@ def own_copy(answer, x, shape, strides, offset):
     if isinstance(result, np.ndarray) and not result.flags.c_contiguous:
         raise Refused(
             "The rows of the result do not lie one after the other in memory: np.array and np.copy of a transposed view keep "
-            "its order. Write the numbers out row after row, as np.ascontiguousarray does."
+            "its order. Write the numbers out row after row, as the array's own method .copy() does."
         )
     return result
 

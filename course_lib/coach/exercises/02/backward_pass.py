@@ -60,7 +60,7 @@ exercise = Exercise(
               "You iterate over the tape from its beginning. A number must receive the gradients of all its uses before "
               "it passes its own on."),
         Wrong(Changed((" + gradients[result] * slope", " + slope")),
-              "You add up the local slopes. Each must be multiplied by the upstream gradient."),
+              "You add up the local slopes. Each must be multiplied by the gradient of its result, gradients[result]."),
         Wrong("""def backward_pass(tape, last):
     gradients = {last: 1.0}
     for result, inputs in reversed(tape):

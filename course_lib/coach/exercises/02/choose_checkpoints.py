@@ -36,7 +36,7 @@ def check(places, sizes):
         if isinstance(place, bool) or not hasattr(place, "__index__"):
             return f"{place!r} is not an index: indices are integers from 0 to {len(sizes) - 1}."
         if not 0 <= place < len(sizes):
-            return f"There is no value {place}: the {len(sizes)} values are numbered 0 to {len(sizes) - 1}."
+            return f"There is no value {place}: the indices go from 0 to {len(sizes) - 1}."
     if len(set(places)) < len(places):
         return "An index stands in your list twice. Each value is kept once or not at all."
     needs = memory(sizes, set(places))

@@ -15,7 +15,7 @@ def cases(random):
         Case("exp", "exp", (1.5,)),
         Case("log", "log", (0.25,)),
         Case("tanh", "tanh", (0.5,)),
-        Case("tanh where it is saturated", "tanh", (-2000.0,)),
+        Case("tanh where it is flat", "tanh", (-2000.0,)),
         Case("the larger is first", "maximum", (3.0, 2.0)),
         Case("the larger is second", "maximum", (-3.0, -2.0)),
         Case("two that are equal", "maximum", (2.0, 2.0)),
@@ -88,7 +88,7 @@ exercise = Exercise(
               when=lambda seen: gave(seen, "tanh", lambda x: (1 - x * x,))),
         Wrong(Changed(("1 - math.tanh(inputs[0]) ** 2", "1 / math.cosh(inputs[0]) ** 2")),
               "cosh(2000) is too large for any float. Take the form 1 - tanh(x) ** 2: it cannot overflow.",
-              when=lambda seen: seen.label == "tanh where it is saturated" and seen.error.startswith("OverflowError")),
+              when=lambda seen: seen.label == "tanh where it is flat" and seen.error.startswith("OverflowError")),
         Wrong("""def local_gradients(operation, inputs):
     if operation == "subtract":
         return 1.0, -1.0

@@ -73,8 +73,9 @@ exercise = Exercise(
         "Go down along the first parent as far as it leads. What may be put into the order there? And what after that?",
         "A node is put into the order when all its parents are in it. So return to it after each of them: remember the "
         "path to it.",
-        "Keep a list of pairs (node, iterator over its parents). Look at the last pair: if its iterator gives a new "
-        "parent, append that parent's pair; if the iterator is exhausted, append the node to the order and remove its pair.",
+        "Keep a list of pairs (node, iterator over its parents). Take the last pair's next entry. Pass over None (it is no "
+        "end) and nodes seen before; append a new parent's pair. At the iterator's end append the node to the order and "
+        "remove its pair.",
     ),
     example='''def all_files(folder):
     """Every file below a folder, without a function that calls itself: the same list of what is still to be done."""

@@ -88,8 +88,8 @@ exercise = Exercise(
     hints=(
         "Begin with SGD: a step of -0.02 times the gradient, until all of it is small. Which valley takes longest?",
         "Momentum takes the flat direction faster: velocity = 0.8 * velocity - 0.02 * gradient; point = point + velocity.",
-        "Two gradients tell how steep it is along the last move: (new - old gradient) against the move itself. Their quotient "
-        "gives a length for the next step.",
+        "Two gradients tell how steep it is along the last move: (new - old gradient) against the move itself. Their "
+        "quotient gives a length for the next step, but limit it: where walls become straight it is far too long.",
     ),
     example='''def secant_method(slope, x):
     """For a single parameter, two derivatives tell where the straight line through them is 0 (the secant method)."""

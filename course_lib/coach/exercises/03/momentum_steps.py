@@ -35,6 +35,6 @@ exercise = Exercise(
         Wrong(Changed(("- rate", "+ rate")),
               "This climbs: a step goes against the gradient, so in all rate * gradient is subtracted from the point."),
         Wrong(Changed(("keep * move - rate", "keep * move - (1 - keep) * rate")),
-              "That is the running average of Adam. Momentum adds the whole new step to what is kept."),
+              "That is a running average: it shrinks the new step. Momentum adds the whole new step to what is kept."),
     ],
 )  # fmt: skip

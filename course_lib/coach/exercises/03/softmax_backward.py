@@ -49,7 +49,8 @@ exercise = Exercise(
     reference=ops("reference").softmax_backward,
     check=check,
     hints=(
-        "If score j rises, probability j rises by y_j (1 - y_j), and every other y_i falls by y_i y_j. Add all this up.",
+        "If score j rises, probability j rises by y_j (1 - y_j), and every other y_i falls by y_i y_j. Multiply each change "
+        "by its dy, and add up.",
         "dx_j = y_j (dy_j - sum over i of dy_i y_i). The sum is the same for the whole row.",
         "(dy * y).sum(axis=-1, keepdims=True) is that sum, as a column. Then y * (dy - sum).",
     ),

@@ -101,8 +101,8 @@ exercise = Exercise(
     return (logsumexp[rows] - s[rows, targets[rows]]).mean(), logsumexp
 """, "The largest score was subtracted inside and is missing outside: the logsumexp that you return is too small by it."),
         Wrong(Changed(("(largest + np.log(", "(np.log(")),
-              "The logsumexp lacks the largest score, and the true score has it "
-              "still: both must be lowered by it, or neither."),
+              "The logsumexp lacks the largest score, which was subtracted inside: "
+              "add it again after the log."),
         Wrong(Changed(("losses.mean()", "losses.sum()")), "The loss is the mean over the rows that count; yours is their sum."),
         Wrong(Changed(("np.flatnonzero(targets != ignore_index)", "np.arange(len(targets))")),
               "Rows that do not count are counted: the target -1 picks the last column of its row."),

@@ -53,8 +53,8 @@ exercise = Exercise(
         "Begin with a grid-stride loop over all M * N numbers: a[e / N] * b[e % N]. What does it read again and again?",
         "Give a thread a column, not a number: what it needs of b it reads once, into a variable of its own, and loops "
         "over the rows.",
-        "Every row still reads a. With two columns to a thread, and more, one a[i] serves for all of them. How many variables "
-        "does a thread need then?",
+        "Every row still reads a. With two columns to a thread, and more, one a[i] serves for all of them. Test each: it may "
+        "be N or more.",
     ),
     example='''// Neighbouring rows of x (M, N), added: y (M - 1, N). Each number is read once, and kept for the next row.
 __global__ void add_rows(const float* x, float* y, int M, int N) {

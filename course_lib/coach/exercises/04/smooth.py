@@ -1,4 +1,4 @@
-"""Find the fault: neighbours that change while others still read them, and one too many at either end."""
+"""Find the fault: a neighbour too many at either end."""
 
 import numpy as np
 
@@ -55,7 +55,7 @@ exercise = Exercise(
     call=launch,
     hints=(
         "Run the cell: the report names the line, the thread, and the element that it reached for.",
-        "Both ends have only one neighbour. What stands beyond them counts as 0.",
+        "The number at each end has only one neighbour. What stands beyond it counts as 0.",
         "float left = i > 0 ? x[i - 1] : 0.0f; and the same for the right one, with its own condition.",
     ),
     example='''__global__ void difference(const float* x, float* y, int n) {

@@ -43,6 +43,7 @@ exercise = Exercise(
 """, JOINED),
         Wrong("""def count_pairs(words):
     return dict(Counter(pairs("".join(words))))
-""", JOINED, also=True),
+""", "How often each word occurs is lost, and joined words make pairs across their boundaries. Count inside each word, "
+              "`often` times."),
     ],
 )  # fmt: skip

@@ -57,8 +57,8 @@ exercise = Exercise(
     tolerance=1e-4,
     given="import numpy as np\nfrom course_lib.devices.reference.attention import causal_mask",
     hints=(
-        "Bring the axes into an order in which one @ makes all scores: heads before tokens. Which shape has the matrix of "
-        "scores?",
+        "Bring the axes into an order in which one @ makes all scores: heads before tokens. What shape does the score "
+        "matrix have?",
         "np.repeat(k, H // G, axis=2) gives each query head its keys; v likewise. q.transpose(0, 2, 1, 3) is (B, H, T, D).",
         "scores = q @ k.swapaxes(-1, -2) / D ** 0.5; scores = causal_mask(scores) if causal; subtract the row's largest; e "
         "= np.exp(...); y = (e / total) @ v, transposed back, contiguous; logsumexp = (largest + np.log(total))[..., 0].",

@@ -60,7 +60,7 @@ exercise = Exercise(
         "rows be stored at once?",
         "One row of scores at a time needs 512 numbers. Write each result into y, allocated once with np.empty_like(v).",
         "Are blocks of a row enough? Keep the running maximum m, the running sum l, and the weighted sum of the values. When m "
-        "grows, multiply both sums by exp(old m - new m).",
+        "grows, multiply both sums by exp(old m - new m). At the end divide the weighted sum by l.",
     ),
     example='''def thrifty_logsumexp(scores, block=16):
     """The logarithm of the sum of exp(score), block by block: the running sum l is rescaled when the maximum m grows."""

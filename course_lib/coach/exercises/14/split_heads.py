@@ -43,7 +43,7 @@ exercise = Exercise(
     hints=(
         "How many heads are there in all, queries, keys and values together? So how large is D?",
         "The first H D numbers of each token are its queries, the next G D its keys, the last G D its values.",
-        "q = qkv[..., : heads * d].reshape(B, T, heads, d), and so on for k and v.",
+        "q = qkv[..., : heads * D].reshape(B, T, heads, D), and so on for k and v, with D = width // (heads + 2 * kv_heads).",
     ),
     example='''def split_picture(pixels, colours):
     """The same split: rows of pixels with their colours side by side, (T, N * colours) -> (T, N, colours)."""
@@ -121,6 +121,6 @@ exercise = Exercise(
     D = width // (heads + 2 * kv_heads)
     kv = qkv[..., heads * D :].reshape(B, T, kv_heads, 2, D)
     return qkv[..., : heads * D].reshape(B, T, heads, D), kv[..., 0, :], kv[..., 1, :]
-""", "Key and value of a head are read side by side. First stand the keys of all heads, and then the values of all heads."),
+""", "Key and value of a head are read side by side. The keys of all heads come first, then the values of all heads."),
     ],
 )  # fmt: skip

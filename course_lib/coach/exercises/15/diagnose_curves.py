@@ -70,7 +70,7 @@ exercise = Exercise(
 ''',
     wrong=[
         Wrong(Changed(("not math.isfinite(loss) or ", "")),
-              "nan is neither larger nor smaller than any number: every comparison with it is False. Use math.isfinite."),
+              "nan is neither larger nor smaller than any number: `nan > limit` is False. Use math.isfinite."),
         Wrong(Changed(("end = sum(tail) / len(tail)", "end = losses[-1]")),
               "One batch can be lucky. Use the mean of the last tenth, not the last loss alone."),
         Wrong(Changed(("if end < floor", "if min(losses) < floor")),

@@ -52,7 +52,7 @@ exercise = Exercise(
     example='''def whole_sentences(text, length):
     """The end of a text, `length` characters long or a little more, that begins after a full stop."""
     start = len(text) - length
-    return text[text.rfind(". ", 0, start) + 2 :]
+    return text[text.rfind(". ", 0, start) + 2 :] if ". " in text[: max(start, 0)] else text
 ''',
     wrong=[
         Wrong("""def hold_out(tokens, end, count):
@@ -65,8 +65,8 @@ exercise = Exercise(
         index += 1
     return tokens[:index], tokens[index:]
 """,
-              "You split at the next start of a story, so fewer than `count` tokens are held out. Split at the last start before "
-              "`index`."),
+              "You split at the next start of a story, so fewer than `count` tokens are held out. Split at the last start that "
+              "is not after `index`."),
         Wrong(Changed(("== end)[-1]", "== end)[-1] + 1")),
               "The end token in front of a story belongs to it: split before that token, not after it."),
         Wrong("""def hold_out(tokens, end, count):

@@ -53,7 +53,7 @@ def check(rates, steps):
     except TypeError:
         return "The result must be a list of numbers: the learning rate of each step."
     if len(rates) != steps:
-        return f"These are {len(rates)} rates, and the run has {steps} steps."
+        return f"These are {len(rates)} rates. Return one for each step: {steps}."
     for step, rate in enumerate(rates):
         if not 0 <= rate < math.inf:
             return f"The rate of step {step} is {rate}: it must be 0 or more, and finite."

@@ -47,7 +47,7 @@ def called(answer, targets, batch_size):
     others = getattr(windows, "sizes", set()) - {batch_size}
     if others:
         raise Refused(
-            f"You ask for batches of {min(others)} rows. The caller wants batches of batch_size, here {batch_size}."
+            f"You call self.batches({min(others)}). The caller wants batches of batch_size rows, here {batch_size}."
         )
     return mean
 

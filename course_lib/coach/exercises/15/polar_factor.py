@@ -34,7 +34,7 @@ exercise = Exercise(
     reference=polar,
     tolerance=1e-6,
     hints=(
-        "np.linalg.norm(G) is the root of the sum of all squares. If it is 0, G is the result.",
+        "np.linalg.norm(G) is the root of the sum of all squares. If it is 0, the result is a copy of G.",
         "A loop of `steps` steps; in each, X becomes 1.5 X minus 0.5 X @ X.T @ X.",
         "X = 1.5 * X - 0.5 * (X @ X.T) @ X",
     ),

@@ -82,7 +82,7 @@ exercise = Exercise(
         "Begin with single characters: how often does each occur? Add 1 to each count, so that no probability is 0.",
         "Count what follows each character, then each pair of characters, each three. The longer the context, the better the "
         "prediction, but the fewer its counts. What do you do with a context that never occurred?",
-        "Interpolate: the probabilities after the longer context, if it occurred n times, get the weight n / (n + 1), and "
+        "Interpolate: the probabilities after the longer context, if n characters followed it, get the weight n / (n + 1), and "
         "those after the shorter one the rest; from no characters at all up to five or six.",
     ),
     example='''from collections import Counter, defaultdict

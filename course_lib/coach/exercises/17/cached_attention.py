@@ -57,8 +57,8 @@ exercise = Exercise(
     check=check,
     hints=(
         "First the cache: what does it look like for the first token, and how does it grow? Then attention for a single query.",
-        "np.concatenate([cache[0], k[None]]) is one row longer. `cache[:] = [keys, values]` changes the list that was given. The "
-        "scores of one query are keys @ q, one number for each token so far.",
+        "np.concatenate([cache[0], k[None]]) is one row longer; for the first token it is k[None] alone. "
+        "`cache[:] = [keys, values]` changes the list that was given. The scores of one query are keys @ q, one for each token.",
         "scores = keys @ q / len(q) ** 0.5; e = np.exp(scores - scores.max()); return e @ values / e.sum(). No mask is needed: "
         "the cache holds no later tokens.",
     ),

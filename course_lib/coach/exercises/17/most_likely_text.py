@@ -61,7 +61,7 @@ def check(tokens, seed, length):
     except (TypeError, ValueError):
         return f"The result must be a list of tokens, integers from 0 to {V - 1}."
     if len(whole) != length:
-        return f"The text has {len(whole)} tokens; it must have {length}."
+        return f"The length of the text is {len(whole)}; it must be {length}."
     if not all(0 <= token < V for token in whole):
         return f"Tokens are integers from 0 to {V - 1}; {next(t for t in whole if not 0 <= t < V)} is not."
     likeliest = table(seed)[V, V].argmax()
@@ -101,7 +101,7 @@ exercise = Exercise(
     wrong=[
         Wrong("def most_likely_text(probabilities, length):\n    return 0\n", generic="must be a list of tokens"),
         Wrong("def most_likely_text(probabilities, length):\n    return [int(probabilities([]).argmax())]\n",
-              generic="The text has 1 tokens; it must have 2"),
+              generic="The length of the text is 1; it must be 2"),
         Wrong("""from itertools import product
 
 def most_likely_text(probabilities, length):

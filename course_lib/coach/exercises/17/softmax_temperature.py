@@ -49,8 +49,8 @@ exercise = Exercise(
     hints=(
         "Three steps: divide by the temperature, exp, divide by the sum. And one case is separate: which?",
         "Subtract logits.max(-1, keepdims=True) before exp. At 0: argmax(-1) says which element of each row becomes 1.",
-        "e = np.exp((logits - logits.max(-1, keepdims=True)) / temperature), then e / e.sum(-1, keepdims=True); at 0, the rows "
-        "of np.eye(V) that argmax selects.",
+        "z = logits.astype(np.float64); e = np.exp((z - z.max(-1, keepdims=True)) / temperature), then "
+        "e / e.sum(-1, keepdims=True); at 0, the rows of np.eye(V) that argmax selects.",
     ),
     example='''def fractions(amounts, sharpness):
     """The fraction of each amount in its row, sharpened by a power; amounts (R, V) are above 0."""

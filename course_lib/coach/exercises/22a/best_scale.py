@@ -44,7 +44,7 @@ exercise = Exercise(
         "Codes end at -8 and 7: np.clip(np.rint(groups / scale[:, None]), -8, 7). A scale of 0 divides by 0: let the divisor "
         "be 1 there.",
         "better = error < least; best = np.where(better, scale, best); least = np.where(better, error, least), from "
-        "least = np.full(len(groups), np.inf).",
+        "best = np.zeros(len(groups)) and least = np.full(len(groups), np.inf).",
     ),
     example='''def nearest_shelf(sizes, shelves):
     """For each of sizes (J,), the shelf that it fits with the least room to spare; inf if none does."""

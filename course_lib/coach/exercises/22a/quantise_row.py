@@ -40,8 +40,8 @@ exercise = Exercise(
     reference=right,
     call=quantised,
     check=check,
-    hints=("scale = np.abs(row).max() / 127. If it is 0, return zeros and 0. Else divide by it, round with np.rint, and "
-           "take .astype(np.int8).",),
+    hints=("scale = np.abs(row).max() / 127. If it is 0, return zeros of np.int8 and 0. Else divide by it, round with "
+           "np.rint, and take .astype(np.int8).",),
     wrong=[
         Wrong(Changed(("np.abs(row).max() / 127", "row.max() / 127")),
               "The largest weight may be a negative one: take the largest absolute value."),

@@ -55,8 +55,8 @@ exercise = Exercise(
     hints=(
         "Thread i owns word i, and so the weights 8 i .. 8 i + 7. All eight lie in one group: four words make a group.",
         "(word >> (4 * j)) & 15u is code j. f32() makes a float of it; then subtract 8.0.",
-        "if (i < args.n): for (var j = 0u; j < 8; j++) { y[8 * i + j] = scales[i / 4] * (f32((words[i] >> (4 * j)) & "
-        "15u) - 8.0); }",
+        "if (i < args.n) { for (var j = 0u; j < 8; j++) { y[8 * i + j] = scales[i / 4] * (f32((words[i] >> (4 * j)) & "
+        "15u) - 8.0); } }",
     ),
     example="""// Bits of a word, as floats 0 and 1: 32 for each thread.
 struct Args {

@@ -63,7 +63,7 @@ exercise = Exercise(
         Wrong(Changed(("    if old is not None and holders[old] == 1:\n        return None\n", "")),
               "A page that the text alone holds is exchanged for a new one. There is nothing to do then: return None."),
         Wrong(Changed(("    holders[new] = 1\n", "")),
-              "The new page has no holder: set holders of it to 1, or it will be given to another text as well."),
+              "The new page has no holder: set holders[new] to 1, or it passes for a shared one at the next row."),
         Wrong(Changed(("        holders[old] -= 1\n", "")),
               "The text let go of the old page, but its count is as high as before, so that it will never be free again."),
         Wrong(Changed(("        table[at] = new\n", "        table.append(new)\n")),

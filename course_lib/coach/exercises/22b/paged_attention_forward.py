@@ -52,7 +52,7 @@ exercise = Exercise(
         "For one text: gather its rows first, so that you have k and v (S, G, D) in order. After that it is attention of one "
         "query, without a mask.",
         "k_pages[table] is (M, N, G, D), the pages in the text's order. Reshape it to (M N, G, D), and take the first "
-        "position + 1 rows. np.repeat(k, H // G, axis=1) gives each query head its keys.",
+        "position + 1 rows. np.repeat(k, H // G, axis=1) gives each query head its keys; v needs the same.",
         "scores = (k * q[r]).sum(axis=-1) / D ** 0.5 is (S, H). Subtract the largest of each head, take exp, divide by the sum "
         "over the rows, axis 0; then y[r] = (weights[..., None] * v).sum(axis=0).",
     ),
@@ -81,7 +81,7 @@ exercise = Exercise(
               "You subtract the largest score of all heads. Every exponential of a head far below it is then 0: each head needs "
               "its own maximum."),
         Wrong(Changed(("e / e.sum(axis=0)", "e")),
-              "The weights of a text do not add up to 1: divide exp of the scores by their sum."),
+              "The weights of a head do not add up to 1: divide its exponentials by their sum over the rows, axis 0."),
         Wrong(Changed(("e / e.sum(axis=0)", "e / e.sum(axis=1, keepdims=True)")),
               "The weights are divided by the sum over heads. Each head has its own softmax, over the rows."),
         Wrong(Changed(("y = np.empty_like(q)", "y = np.empty(q.shape, np.float16)")), generic="keep its dtype"),

@@ -55,12 +55,12 @@ exercise = Exercise(
     call=lambda answer, q, k, v, g, S, chunk: tuple(answer(q, k, v, g, S, chunk)),
     goals=[Goal("calls of np.exp, for 512 steps in chunks of 64", exponentials, at_most=40)],
     hints=(
-        "As `one_chunk` of the lecture, in a loop over range(0, len(q), chunk). Only G has an axis more, (C, D), so the "
-        "decay between two steps differs from channel to channel.",
+        "As `one_chunk` of the lecture, in a loop over range(0, len(q), chunk). Only G, np.cumsum(g, axis=0), has an axis "
+        "more, (C, D), so the decay between two steps differs from channel to channel.",
         "between = np.exp(np.minimum(G[:, None] - G[None], 0)) is (C, C, D); the score of t and s is the sum over d of "
         "q[t, d] * between[t, s, d] * k[s, d], which np.einsum computes.",
-        "scores = np.tril(np.einsum('td,tsd,sd->ts', q, between, k)); y = scores @ v + (q * np.exp(G)) @ S; "
-        "S = np.exp(G[-1])[:, None] * S + (k * np.exp(G[-1] - G)).T @ v.",
+        "With q, k and v of the chunk: scores = np.tril(np.einsum('td,tsd,sd->ts', q, between, k)); its y is scores @ v + "
+        "(q * np.exp(G)) @ S; S = np.exp(G[-1])[:, None] * S + (k * np.exp(G[-1] - G)).T @ v.",
     ),
     example='''def chunked_prefix_sums(x, chunk):
     """Prefix sums of x (T,), chunk by chunk: a masked product within, a sum carried between."""

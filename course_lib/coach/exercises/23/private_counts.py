@@ -43,7 +43,7 @@ exercise = Exercise(
               "Each thread counts one number. There may be more numbers than threads: go on in steps of all threads of the grid.",
               like=lambda x, BINS: counted(x, BINS, first=128)),
         Wrong(Changed(("atomicAdd(&own[x[i]], 1)", "own[x[i]]++")),
-              "Two threads may find the same number and update one count: ++ reads, adds and writes, and another thread may "
+              "Two threads may find the same number and update one count: each reads, adds and writes, and another may "
               "write in between. atomicAdd does all three in one step.",
               when=lambda seen: any("own[x[i]]" in i.source and "atomic" not in i.source and i.source == i.other_source
                                     for i in seen.issues if i.kind == "race")),

@@ -64,7 +64,7 @@ exercise = Exercise(
     results=("y", "totals"),
     call=launch,
     hints=(
-        "The loop of the way up, the other way round: half from THREADS to 1, halved each time, with a barrier at its beginning.",
+        "The loop of the way up, the other way round: half from THREADS to 1, halved each time, each step after a barrier.",
         "A group: float left = tree[node - half]; then the left child gets tree[node], and left is added to tree[node].",
         "if (node < COUNT) { const float left = tree[node - half]; tree[node - half] = tree[node]; tree[node] += left; }",
     ),

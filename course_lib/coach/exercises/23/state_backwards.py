@@ -105,8 +105,8 @@ exercise = Exercise(
         "chunk, in y of step t, and in what step t writes by the delta rule?",
         "S after the chunk is chunk.over times S, and more. y of step t is S times chunk.q[t], and more. So the gradient "
         "flows through the same factors: over times dS, and chunk.q[t] times dy of step t.",
-        "S[i] *= over as in the forward pass, with dS; then for each step add_own(dS, chunk.q[t], dyt[t], lane), and for the "
-        "delta rule add_own(dS, chunk.k[t], -du[t], lane).",
+        "for (int i = 0; i < OWN; i++) dS[i] *= chunk.over[row_of(i, lane)]; then for each step add_own(dS, chunk.q[t], "
+        "dyt[t], lane), and for the delta rule, if (KIND == Delta), add_own(dS, chunk.k[t], -du[t], lane).",
     ),
     example='''// The gradient of the h before T steps h = a h + b; dy are those of each h. Backwards: add dy, multiply by a.
 __global__ void first_gradient(const float* a, const float* dy, float* dh, int T) {
