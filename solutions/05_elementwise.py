@@ -47,8 +47,9 @@ __global__ void weighted_square(const float* x, const float* target, const float
 #
 # The factor $2 \sqrt{2 / \pi}$ is 1.5957691216. So `gelu(0)` is 0, `gelu(1)` is 0.8412 and `gelu(-1)` is -0.1588.
 #
-# Write the kernel: `y[i] = gelu(x[i])` for `n` numbers. It is launched in blocks of 64 threads, a thread or more for each
-# number. It looks like `silu_forward`. C++ has no sign for a power: the third power of x is `x * x * x`.
+# Write the kernel: `y[i] = gelu(x[i])` for `n` numbers. It is launched in blocks of 64 threads, with enough threads for all
+# numbers, and perhaps some more. It looks like `silu_forward`. C++ has no sign for a power: the third power of x is `x * x *
+# x`.
 
 # %% exercise="gelu_naive" lecture=true
 r"""
@@ -115,7 +116,7 @@ __global__ void product_backward(const float* dy, const float* a, const float* b
 #    its GELU, and write the pack.
 # 3. If not, take those that are left one by one, as in `gelu_naive`.
 #
-# For 1024 numbers, the warps may read with at most 8 instructions. The course's own `gelu` runs this kernel.
+# For 1024 numbers and N = 4, the warps may read with at most 8 instructions. The course's own `gelu` runs this kernel.
 
 # %% exercise="gelu_forward"
 # given kernels/include/gelu.cuh gelu_gate
@@ -126,8 +127,9 @@ __global__ void product_backward(const float* dy, const float* a, const float* b
 # ## 2. Bias and GELU in one pass
 #
 # `x` and `y` are matrices of `rows` rows and `F` columns, and `bias` has `F` numbers: `y = gelu(x + bias)`. Two elementwise
-# steps in one kernel: a fusion. Reading the bias again for each row would move half as many bytes again, even if the L2 cache
-# serves some of them. So let a thread own `N` neighbouring columns: it reads their bias **once**, and loops over the rows.
+# steps in one kernel: a fusion. Reading the bias again for each row would move half as many bytes again, as we count them.
+# (The L2 cache would serve some.) So let a thread own `N` neighbouring columns: it reads their bias **once**, and loops over
+# the rows.
 #
 # The grid has two dimensions: along x enough threads for all columns, along y `gridDim.y` blocks, among which the rows are
 # divided: a thread takes row `blockIdx.y`, and then every `gridDim.y`-th. It is launched in blocks of 32 threads with N = 4,
@@ -219,10 +221,10 @@ def measure_roofline(work, device, clock, moved, flops):
 # A row of `x` has 2F numbers: first F gates, then F ups. `y` has F columns: `y = silu(gate) * up`, where `silu(z)` is z times the
 # sigmoid of z. With F = 1, the row `[2, 3]` becomes 2 times sigmoid(2) times 3, which is 5.2848.
 #
-# A thread owns `N` consecutive numbers of y from number `N i` on, and y has `size` numbers in all. Where do their gates begin in
-# x, and where their ups? With N = 4, F is a multiple of 4, so a pack never lies in two rows. Read and write packs: for 16
-# rows of 64, no more than 12 bytes may move for each number of y. It is launched in blocks of 64 threads. It is the activation
-# of modern language models, ours of the preset `modern-12m` too.
+# A thread owns `N` consecutive numbers of y, from number i on, where i is N times its own number; y has `size` numbers in all.
+# Where do their gates begin in x, and where their ups? With N = 4, F is a multiple of 4, so a pack never lies in two rows.
+# Read and write packs: for 16 rows of 64, no more than 12 bytes may move for each number of y. It is launched in blocks of 64
+# threads. It is the activation of modern language models, ours of the preset `modern-12m` too.
 
 # %% exercise="swiglu_forward"
 # given kernels/swiglu.cu sigmoid
@@ -231,10 +233,11 @@ def measure_roofline(work, device, clock, moved, flops):
 # %% [markdown]
 # ## 8. Challenge: the backward pass of bias and GELU (stretch)
 #
-# The backward pass of exercise 2: `dx = dy * gelu_grad(x + bias)`, and the gradient of the bias, which is the sum of dx over the
-# rows. Each thread handles whole columns. So let each thread add up what it writes, from 0 on, and leave its sum
-# in `partial`, a matrix of `gridDim.y` rows and `F` columns: row `blockIdx.y` holds the sums of that row of blocks. (Another
-# kernel adds these rows up.) With rows `[1, 2]` and `[3, 4]` as dx and one row of blocks, partial becomes `[[4, 6]]`.
+# The backward pass of exercise 2: `dx = dy * gelu_grad(x + bias)`, and the gradient of the bias, which is the sum of dx over
+# the rows. Each thread keeps to its columns, in the rows of its row of blocks. So let each thread add up what it writes, from
+# 0 on, and leave its sum in `partial`, a matrix of `gridDim.y` rows and `F` columns: row `blockIdx.y` holds the sums of that
+# row of blocks. (Another kernel adds these rows up.) With rows `[1, 2]` and `[3, 4]` as dx and one row of blocks, partial
+# becomes `[[4, 6]]`.
 #
 # Launched as in exercise 2. The count is the number of bytes moved for 64 x 128 numbers: 98,304 must move for dy, x and dx
 # alone. How near can you come? Your tries are remembered, and `course.versions("bias_gelu_backward")` draws them under a
@@ -301,8 +304,8 @@ def measure_roofline(work, device, clock, moved, flops):
 # one input, 0 along each axis where the same numbers are repeated. `offset_of(view_a, i)` gives the index of the number of a that
 # belongs to number i of y. For a `[[1], [5]]`, b `[[2, 1, 6]]` and `Less`, y is `[[true, false, true], [false, false, true]]`.
 #
-# It is launched in blocks of 64 threads, a thread or more for each number of y. All six comparisons of tensors are this
-# kernel; `a > b` is computed as `b < a`.
+# It is launched in blocks of 64 threads, with enough threads for all numbers of y, and perhaps some more. All six comparisons
+# of tensors are this kernel; `a > b` is computed as `b < a`.
 
 # %% exercise="compare"
 # given kernels/compare.cu operations
@@ -316,7 +319,7 @@ def measure_roofline(work, device, clock, moved, flops):
 # numbers. In the model, it sets scores that a token must not see to -inf. Run the cell, and look at all the other scores.
 
 # %% exercise="where"
-# include kernels/compare.cu where: fix this line
+# include kernels/compare.cu where: fix the line that writes
 # plant ? a[offset_of(view_a, i)] : b[offset_of => * a[offset_of(view_a, i)] + (1 - condition[offset_of(view_c, i)]) * b[offset_of
 
 # %% [markdown]
@@ -347,9 +350,9 @@ def measure_roofline(work, device, clock, moved, flops):
 # ## 16. The copy that others are measured by (stretch)
 #
 # A kernel that waits for memory is graded in per cent of the bandwidth that a plain copy reaches. Write that copy, with as few
-# instructions as possible: `y[i] = x[i]` for `n` numbers of the type `T`, N consecutive numbers at once, and the last few
-# one by one. It is launched in blocks of 64 threads, with packs of 16 bytes and with N = 1. For 1024 numbers of 4 bytes at
-# most 8 instructions may read.
+# instructions as possible: `y[i] = x[i]` for `n` numbers of the type `T`, N consecutive numbers at once, and the last few one
+# by one. It is launched in blocks of 64 threads, with packs of 16 bytes and with N = 1. For 1024 numbers of 4 bytes in packs
+# at most 8 instructions may read.
 
 # %% exercise="copy"
 # include kernels/strided_copy.cu copy: N consecutive numbers at once, and the last few one by one
@@ -383,10 +386,10 @@ def measure_roofline(work, device, clock, moved, flops):
 # %% [markdown]
 # ## 19. Into the stream (stretch)
 #
-# `y = x + residual`, for `n` numbers: the output of a branch of the network is added to the residual stream. To save memory, the
-# result may overwrite one of the two: `y` is sometimes the same pointer as `x` or as `residual`. N consecutive numbers are taken
-# with one instruction each, and the last ones one by one. It is launched in blocks of 64 threads, with N = 4 and N = 1. With x
-# `[1, 2]` and residual `[10, 20]`, y is `[11, 22]`.
+# `y = x + residual`, for `n` numbers: the output of a branch of the network is added to the residual stream. To save memory,
+# the result may overwrite one of the two: `y` is sometimes the same pointer as `x` or as `residual`. Of each array, N
+# consecutive numbers are taken with one instruction, and the last ones one by one. It is launched in blocks of 64 threads,
+# with N = 4 and N = 1. With x `[1, 2]` and residual `[10, 20]`, y is `[11, 22]`.
 
 # %% exercise="residual_add"
 # include kernels/residual_add.cu residual_add: N consecutive numbers of both, and the last few one by one

@@ -57,7 +57,7 @@ __global__ void sum_of_8_lanes(const float* x, float* y) {
 """
 
 # %% [markdown]
-# ## Find the fault: shared memory used twice (stretch)
+# ## Find the faults: shared memory used twice (stretch)
 #
 # `min_max_scale` moves each row to between 0 and 1: the smallest number becomes 0, the largest 1. For the row `[2, 6, 3]` y is
 # `[0, 1, 0.25]`. A block of 64 threads owns a row, finds the largest in shared memory (SRAM of its multiprocessor), and then the
@@ -136,9 +136,9 @@ def see_weighted(m, l, total, x, value):
 # `block_max<THREADS>(v)` is the largest `v` of all threads. It is launched with 32 threads and N = 1, and with 128 threads
 # and N = 4, where C is a multiple of 4.
 #
-# `Max::of(a, b)` is the larger of two floats. Every softmax begins with this maximum. Later exercises sum by your `warp_reduce`,
-# with another `Op`, also integers and in groups of fewer lanes; so both are tried. Each number is read once: for 3 rows of 1028
-# at most 1.2 times their bytes may move.
+# `Max::of(a, b)` is the larger of two floats. Every softmax begins with this maximum. Later exercises sum with your
+# `warp_reduce` and the `Op` `Sum`, also integers and in groups of fewer lanes; so both are tried. Each number is read once:
+# for 3 rows of 1028 at most 1.2 times their bytes may move.
 
 # %% exercise="row_max"
 # include kernels/include/reduce.cuh warp_reduce: exchange with a partner lane, first LANES / 2 away, then half as far each time
@@ -207,8 +207,8 @@ def see_weighted(m, l, total, x, value):
 # matrix i / inner. In its y direction there are `gridDim.y` blocks, among which the parts are divided: a thread reduces the
 # part with the index `blockIdx.y`, and then every `gridDim.y`-th part after it. A part begins with `nothing`: 0 for sums, the
 # lowest number for maxima. `Op::of(a, b)` combines two numbers, and `(A)` converts a number to the type of the results. The
-# goal is at most 4 sectors for each request, with at most 4 of the 32 lanes idle, for 8 matrices of 16 x 32. The gradient of
-# every bias and every weight of a norm ends here: a training step launches it for every layer.
+# goal is at most 4 sectors for each request, at most 4 of the 32 lanes idle, and each number read once, for 8 matrices of 16 x
+# 32. The gradient of every bias and every weight of a norm ends here: a training step launches it for every layer.
 
 # %% exercise="reduce_columns"
 # include kernels/reduce_columns.cu reduce_columns: each of your parts, number by number

@@ -155,7 +155,7 @@ __global__ void partial_bias_gradient(const float* dy, float* partial, int rows,
 #
 # Replace each `x[e]` by its `dx`. Add dy xhat to `dweight[e]` and dy to `dbias[e]`: these two rows are sums over all rows of
 # the block, and the kernel stores them as the block's row of `partial`. For x = `[1, 3]`, weights of 1 and any dy, dx is
-# almost `[0, 0]`: a row of two numbers always becomes -1 and 1.
+# almost `[0, 0]`: of two different numbers the smaller always becomes -1, and the larger 1.
 
 # %% exercise="layernorm_backward"
 # include kernels/include/layernorm_row.cuh normalise_backward: turn x into dx, and add to dweight and dbias
@@ -165,7 +165,8 @@ __global__ void partial_bias_gradient(const float* dy, float* partial, int rows,
 # ## 3. The residual and the norm in one kernel (stretch)
 #
 # `total = x + residual`, and `y` is LayerNorm of total. Both are stored, and `mean` and `rstd` of each row (by one thread).
-# Block b owns the rows b, b + gridDim.x, and so on. `bias` may be null: then it is 0. `w.fill(0.0f)` makes a row of zeros.
+# Block b owns the rows b, b + gridDim.x, and so on. `bias` may be a null pointer, one that leads nowhere (`if (bias)` is false
+# then): it counts as 0. `w.fill(0.0f)` makes a row of zeros.
 #
 # You have `Row` of exercise 1, and its function `normalise(own, w, b, C, eps, m, r)`, which replaces the row in `own`, and
 # sets `m` and `r`, the mean and rstd. Read each number of `x` and `residual` once, and do not read again what you wrote: at most
@@ -178,7 +179,7 @@ __global__ void partial_bias_gradient(const float* dy, float* partial, int rows,
 # ## 4. The backward pass of the residual and the norm (stretch)
 #
 # `total` of exercise 3 was used twice: in the norm, and later as the residual stream. The upstream gradient of the second use
-# is `dtotal`; it may be null, and then it counts as 0. `dx` is the sum of the gradients of both uses.
+# is `dtotal`; it may be a null pointer, and then it counts as 0. `dx` is the sum of the gradients of both uses.
 #
 # Block b owns the same rows as in exercise 3. Read each number once: at most 1.15 times the 16 bytes for each. You have
 # `normalise_backward(x, dy, w, dweight, dbias, C, mean, rstd)` of exercise 2. `partial` has a row for each block: 2
@@ -191,9 +192,9 @@ __global__ void partial_bias_gradient(const float* dy, float* partial, int rows,
 # ## 5. Find the fault: right for 128 columns (stretch)
 #
 # RMSNorm, for rows of any length: `y = x * rstd * weight`, where rstd, which is kept for the backward pass, is 1 / sqrt(mean
-# of x^2 + eps). The row lies in a `Row`, as in exercise 1. This one is right for rows of 128 numbers, and of 256, and wrong
-# for most others: a test with round sizes would not have seen it. Run the cell: it fails for rows of 2. What do 128 and 256
-# have in common that 2 lacks?
+# of x^2 + eps). The row lies in a `Row`, as in exercise 1, in 64 threads that hold 2 numbers each, or 4. This one is right for
+# rows of 128 numbers, and of 256, and wrong for most others: a test with round sizes would not have seen it. Run the cell: it
+# fails for rows of 2. What do 128 and 256 have in common that 2 lacks?
 
 # %% exercise="rmsnorm_forward"
 # include kernels/rmsnorm.cu rmsnorm_forward: fix what is wrong

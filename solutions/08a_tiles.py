@@ -6,10 +6,10 @@
 # %% [markdown]
 # ## A product with a transposed matrix
 #
-# Now A is stored transposed: A (K, M), B (K, N), and C (M, N) becomes the product of A transposed and B. So `C[row][column]` is
-# the sum over k of `A[k][row] * B[k][column]`. A block has 32 x 8 threads, and there are enough blocks for the rows and columns
-# of C, whether you count the rows by x or by y. The goal is at most 4 sectors for each request that writes, and at most 4 of
-# the 32 lanes idle.
+# Now A is stored transposed: A (K, M), B (K, N), and C (M, N) becomes the product of A transposed and B. So `C[row][column]`
+# is the sum over k of `A[k][row] * B[k][column]`. A block has 32 x 8 threads, and there are enough blocks for the rows and
+# columns of C, whether you count the rows by x or by y. The goal is at most 4 sectors for each request that writes, and at
+# most 4 of the 32 lanes idle, with each term read once and each sum written once.
 
 # %% exercise="transposed_product" lecture=true
 r"""

@@ -144,8 +144,8 @@ def offset_of_term(transposed, row, term, M, K):
 #
 # The threads are numbered from 0 to `THREADS - 1`, `threadIdx.x`; there may be fewer threads than a slice has numbers. (The
 # sum may be split into parts, `begin` to `end`, and a launch may hold many products, number `blockIdx.z`: that is written,
-# too.) One count, for all four layouts of 64 x 64 matrices: at most 4 sectors for each request that reads global memory, with
-# at most 4 idle lanes.
+# too.) Counts, for all four layouts of 64 x 64 matrices: at most 4 sectors for each request that reads global memory, with at
+# most 4 idle lanes, and each block reads each number of its slices once.
 #
 # When it passes, `course.use_my_answers()` lets it do the products of a model that trains on the simulator: the gradients of
 # all layers.
@@ -170,15 +170,15 @@ __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int
             int t = TRANSPOSE_A ? e / BM : e % BK;
             int r = TRANSPOSE_A ? e % BM : e / BK;
             int row = first_row + r, term = k + t;
-            size_t place = TRANSPOSE_A ? (size_t)term * M + row : (size_t)row * K + term;
-            a[t][r] = row < M && term < end ? A[place] : 0.0f;
+            size_t offset = TRANSPOSE_A ? (size_t)term * M + row : (size_t)row * K + term;
+            a[t][r] = row < M && term < end ? A[offset] : 0.0f;
         }
         for (int e = threadIdx.x; e < BN * BK; e += THREADS) {
             int t = TRANSPOSE_B ? e % BK : e / BN;
             int c = TRANSPOSE_B ? e / BK : e % BN;
             int column = first_column + c, term = k + t;
-            size_t place = TRANSPOSE_B ? (size_t)column * K + term : (size_t)term * N + column;
-            b[t][c] = column < N && term < end ? B[place] : 0.0f;
+            size_t offset = TRANSPOSE_B ? (size_t)column * K + term : (size_t)term * N + column;
+            b[t][c] = column < N && term < end ? B[offset] : 0.0f;
         }
         // end
         __syncthreads();
@@ -210,7 +210,7 @@ __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int
 # blocks along x for the columns of x and along y for its rows.
 #
 # One count, for 64 x 96 numbers: at most 96 requests to global memory, which is one for each `float4` of a warp, 48 to read
-# and 48 to write. (`make_float4(a, b, c, d)` makes one of four numbers; `v.x`, `v.y`, `v.z`, `v.w` are its members.)
+# and 48 to write. (`make_float4(a, b, c, d)` makes one of four numbers; `v.x`, `v.y`, `v.z`, `v.w` are its parts.)
 
 # %% exercise="transpose_float4"
 r"""

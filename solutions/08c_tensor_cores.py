@@ -244,7 +244,7 @@ __global__ void matmul_backward_a(const __nv_bfloat16* dC, const __nv_bfloat16* 
 """
 
 # %% [markdown]
-# ## 5. Challenge: a short product with few bytes (stretch)
+# ## 5. Challenge: a bfloat16 product with few bytes (stretch)
 #
 # C (M, N) = A (M, K) B (K, N) with bfloat16 inputs and float32 sums, as in exercise 1. M and N are multiples of 64, K of 16. A
 # block has 128 threads, four warps, and computes 64 x 64 numbers of C: blocks along x for the columns, along y for the rows.

@@ -5,7 +5,8 @@
 # uses those of exercises 1, 4, 5 and 6; of the norm and the residual, 2 and 3, the lecture says why not.
 #
 # All of them but exercise 5 are a struct with `operator()(row, column, sums)`. `sums` is a `float4`: four consecutive elements
-# of a row of the product, the first at `(row, column)`. In exercises 1 to 4 and 6 you have:
+# of a row of the product, the first at `(row, column)`. The row exists; columns beyond its end come too. In exercises 1 to 4
+# and 6 you have:
 #
 # | | |
 # |---|---|

@@ -255,14 +255,14 @@ __global__ void merge_attention(const float* y1, const float* logsumexp1, const 
 # ## 5. Rotate by the position (stretch)
 #
 # RoPE for a whole batch. `x` and `y` are (B, T, H, D) with D = 2 `half`. A row is one (b, t, h): D numbers. Number i of a row,
-# i less than `half`, makes a point with number i + `half`, and the point is rotated by an angle whose cosine and sine are
-# given:
+# i less than `half`, makes a pair with number i + `half`. A pair is a point, which is rotated by an angle whose cosine and
+# sine are given:
 #
 #     first  = x[i] cos - x[i + half] sin
 #     second = x[i + half] cos + x[i] sin
 #
 # `cos` and `sin` are (T, half): row t for position t, whatever b and h are. In the backward pass the point is rotated in the
-# opposite direction, so the sine is multiplied by `sign`, 1 or -1. All rows together have `pairs` points, with at least one
+# opposite direction, so the sine is multiplied by `sign`, 1 or -1. All rows together have `pairs` pairs, with at least one
 # thread for each, in blocks of 32. Write the rotation, `rotate`; both kernels of the course call it. With half = 1, cos 0, sin
 # 1, the row `[3, 4]` becomes `[-4, 3]`.
 

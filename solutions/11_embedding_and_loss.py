@@ -128,9 +128,9 @@ def mean_of_counted(losses, targets):
 # ## 3. Cross-entropy, the backward pass (stretch)
 #
 # The backward pass. Write `dlogits` (n, V): the probability exp(logit - logsumexp) of each token, minus 1 for the target, all
-# times the upstream gradient of the mean, `dloss[0] / kept[0]`. `kept[0]` (not the lecture's `kept`) is the number of rows
-# that count, and may be 0 (take 1 then). A row whose target is `ignore` gets zeros. For the logits `[1, 3]`, the target 0, and
-# dloss and kept 1, dlogits is `[-0.88, 0.88]`.
+# times the upstream gradient of one row's loss, `dloss[0] / kept[0]`. `kept[0]` (not the lecture's `kept`) is the number of
+# rows that count, and may be 0 (take 1 then). A row whose target is `ignore` gets zeros. For the logits `[1, 3]`, the target
+# 0, and dloss and kept 1, dlogits is `[-0.88, 0.88]`.
 #
 # Block (i, j), where i is `blockIdx.x` and j is `blockIdx.y`, has 256 threads and owns 256 neighbouring numbers of row i, or
 # what is left of it. Each logit must be read once, and each gradient written once. (`__restrict__` promises the compiler that
@@ -171,7 +171,8 @@ def mean_of_counted(losses, targets):
 # `positions[starts[r + 1] - 1]`, in order, and are added in this order. A row that was never read becomes 0. With updates `[[1,
 # 1], [2, 2], [4, 4]]` for the rows 1, 0 and 1, y is `[[2, 2], [5, 5]]`.
 #
-# Here thread i owns number i of y; it is launched in blocks of 64 threads. `T` is the type of the numbers. No atomics.
+# Here thread i owns number i of y; it is launched in blocks of 64 threads, with at least one thread for each number. `T` is
+# the type of the numbers. No atomics.
 
 # %% exercise="scatter_add_sorted"
 # include kernels/scatter_add.cu scatter_add_sorted: find this thread's row and column, and add up the updates of its positions

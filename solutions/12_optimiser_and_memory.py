@@ -133,10 +133,10 @@ __global__ void adamw_single_tensor(float* p, const float* g, float* m, float* v
 # %% [markdown]
 # ## 3. The squares of all gradients (stretch)
 #
-# Again for a list of arrays: `gradients.array[k]`, `size[k]`, `end[k]`. A block owns `EACH` neighbouring numbers of its
-# array, the last block of an array what is left. It writes the sum of their squares to `partial[first + blockIdx.x]`.
-# `block_sum<THREADS>(number)` gives the sum over the block. `load_four(own, i, length, aligned)` reads four neighbouring
-# numbers, but you need not use it.
+# Again for a list of arrays: `gradients.array[k]`, `size[k]`, `end[k]`. A block owns `EACH` neighbouring numbers of its array,
+# the last block of an array what is left. It writes the sum of their squares to `partial[first + blockIdx.x]`.
+# `block_sum<THREADS>(number)` gives the sum over the block. `load_four(own, i, length, row_is_aligned(own, length))` reads
+# four neighbouring numbers, 0 from `length` on, but you need not use it.
 
 # %% exercise="global_norm_squares"
 # given kernels/global_norm.cu gradients

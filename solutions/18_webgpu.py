@@ -106,7 +106,7 @@ fn as_fraction(@builtin(global_invocation_id) id: vec3<u32>) {
 #
 # Here a thread owns one number, the one at `element_index(group, groups, lane)` as in the lecture. The activation `gelu` is
 # given. The kernel is launched with more threads than numbers, its groups may be arranged in several rows, and `n` and `F`
-# come in `args`; keep the name of the entry point. Every MLP of a model on your GPU runs this kernel.
+# come in `args`; keep the name of the entry point. Each MLP with biases and GELU on your GPU runs this kernel.
 
 # %% exercise="bias_gelu_wgsl"
 # given kernels/bias_gelu.wgsl Args
@@ -190,8 +190,8 @@ fn as_fraction(@builtin(global_invocation_id) id: vec3<u32>) {
 # $$\text{gelu}'(x) = \tfrac{1}{2} (1 + t) + \tfrac{1}{2} x \, (1 - t^2) \, u', \qquad
 # u' = \sqrt{2 / \pi} \; (1 + 3 \cdot 0.044715 \, x^2)$$
 #
-# At 0 the derivative is 0.5, at 1 it is 1.0830, at -1 it is -0.0830. `ROOT_2_PI` is given, and `safe_tanh`, which is right
-# for large numbers too, where a driver's own tanh may overflow.
+# At 0 the derivative is 0.5, at 1 it is 1.0830, at -1 it is -0.0830. `ROOT_2_PI` is given, and `safe_tanh`, which is right for
+# large numbers too, where a driver's own tanh may overflow. Arrays and launch are as in exercise 1.
 
 # %% exercise="bias_gelu_backward_wgsl"
 # given kernels/include/gelu.wgsl ROOT_2_PI

@@ -24,10 +24,10 @@ def group_advantages(rewards):
 # %% [markdown]
 # ## An estimate of KL
 #
-# Tokens were drawn from the [policy](../notebooks/glossary.md#policy) that is trained. `log_p` (n,) holds what it said of each,
-# `log_start` (n,) what the model at the start said of the same tokens. With d = log_start - log_p return exp(d) - d - 1 of each:
-# estimates (n,) of the [KL divergence](../notebooks/glossary.md#KL-divergence), none of which is negative. For `log_p = [0]` and
-# `log_start = [log 2]` it is `[0.307]`. `np` is NumPy.
+# Tokens were drawn from the [policy](../notebooks/glossary.md#policy) that is trained. `log_p` (n,) holds what it said of
+# each, `log_start` (n,) what the model at the start said of the same tokens. With d = log_start - log_p return exp(d) - d - 1
+# of each: estimates (n,) of the [KL divergence](../notebooks/glossary.md#KL-divergence), none of which is negative. For `log_p
+# = [log 0.25]` and `log_start = [log 0.5]` it is `[0.307]`. `np` is NumPy.
 
 
 # %% exercise="kl_estimates" lecture=true

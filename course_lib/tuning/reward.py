@@ -96,8 +96,8 @@ def kept_credit(rewards: Sequence[float], lengths: Sequence[int], width: int) ->
 
 
 def fault_credit(faults: Sequence[int | None], lengths: Sequence[int], width: int) -> np.ndarray:
-    """Only what a token itself did: -1 for the one at which a text first goes wrong, and a little for each before it, so that
-    the sum over the batch is 0; nothing for what comes after, which was written on a wrong beginning.
+    """Only what a token itself did: -1 for the one at which a text first goes wrong, and a little for it and each before it,
+    so that the sum over the batch is 0; nothing for what comes after, which was written on a wrong beginning.
 
     faults: index of that token in each text, None if there is none. -> (B, width), nan where nothing is to be learned."""
     last = [length if fault is None else fault + 1 for fault, length in zip(faults, lengths, strict=True)]

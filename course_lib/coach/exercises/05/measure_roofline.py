@@ -65,7 +65,7 @@ exercise = Exercise(
     results=("the bandwidth (in gigabytes a second where it is known)", "the intensity"),
     hints=(
         "A launch only starts the work. `device.synchronize()` returns when all work that was launched is done.",
-        "Wait, read the clock, work, wait, read the clock. Then bytes by seconds, and operations by bytes.",
+        "Wait, read the clock, work, wait, read the clock. Then bytes divided by seconds, and operations divided by bytes.",
         "device.synchronize(); began = clock(); work(); device.synchronize(); seconds = clock() - began; return moved / "
         "seconds, flops / moved",
     ),
@@ -90,6 +90,6 @@ exercise = Exercise(
         Wrong(Changed(("flops / moved", "moved / flops if flops else 0.0")),
               "The second number is bytes for each operation. Intensity is operations for each byte.",
               when=lambda seen: seen.inputs[4] and np.isclose(seen.got[1], seen.inputs[3] / seen.inputs[4])),
-        Wrong(Changed(("    work()\n", "    work()\n    work()\n")), "The work was done twice: one run of it is timed."),
+        Wrong(Changed(("    work()\n", "    work()\n    work()\n")), "The work was done twice: time one run of it."),
     ],
 )  # fmt: skip

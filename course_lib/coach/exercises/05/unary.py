@@ -52,7 +52,7 @@ exercise = Exercise(
     reference=lambda op, x, N: OPS[op](x),
     call=launch,
     hints=(
-        "How many numbers are left for the thread with the largest i? Compare with how many a pack takes.",
+        "How many numbers are left for the last thread whose i is below n? Compare with how many a pack takes.",
         "A whole pack of N numbers fits if i + N is at most n. And what is read is always x.",
         "if (i + N <= n) { ... } else { for (; i < n; i++) y[i] = Op::of(x[i]); }",
     ),

@@ -34,7 +34,7 @@ def races_at(seen, words):
 
 
 exercise = Exercise(
-    title="Find the fault: shared memory used twice",
+    title="Find the faults: shared memory used twice",
     minutes=10,
     core=False,
     language="cuda",
@@ -48,7 +48,7 @@ exercise = Exercise(
         "all read?",
         "Three barriers are missing: before and after `top = part[0]`, and before `bottom = part[0]`.",
     ),
-    example='''// Each number of a block of 64, and then its neighbour's: the same shared memory is used twice.
+    example='''// The left neighbour of each number in x plus that in y, one block of 64: the same shared memory is used twice.
 __global__ void two_neighbours(const float* x, const float* y, float* sum) {
     __shared__ float shared[64];
     int t = threadIdx.x;

@@ -84,7 +84,8 @@ exercise = Exercise(
     goals=[*rates(1.1 * 4 * 16 * 256, read=16.0),
            Goal("instructions that read global memory", requests("read"), at_most=32)],
     hints=(
-        "The group's number is thread / LANES: its part is own % parts of row own / parts. Its lanes read side by side.",
+        "The group's number is thread / LANES: its part is own % parts of row own / parts, and begins in column begin = "
+        "own % parts * each of that row. Its lanes read side by side.",
         "result = nothing. Only a group that has a part loops: from begin + N * lane, by N * LANES, to the smaller of begin + "
         "each and K. The shuffle stands outside of that condition.",
         "if (own < rows * parts) { ... for (int k = begin + N * lane; k < end; k += N * LANES) { a Pack<T, N>; Op::of for each "

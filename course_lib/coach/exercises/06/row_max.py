@@ -76,8 +76,8 @@ exercise = Exercise(
         "The butterfly: for (int step = LANES / 2; step > 0; step /= 2), and in each step v is combined with the partner's v.",
         "The partner's number is __shfl_xor_sync(0xffffffffu, v, step). The kernel: a loop over packs from N * threadIdx.x "
         "on, in steps of N * THREADS, then block_max<THREADS>.",
-        "v = Op::of(v, __shfl_xor_sync(0xffffffffu, v, step)); and return v;. In the kernel: m = Max::of(m, p.item[j]); "
-        "and at the end if (threadIdx.x == 0) y[blockIdx.x] = m;",
+        "v = Op::of(v, __shfl_xor_sync(0xffffffffu, v, step)); and return v;. In the kernel: float m = -INFINITY; in the "
+        "loops m = Max::of(m, p.item[j]); m = block_max<THREADS>(m); if (threadIdx.x == 0) y[blockIdx.x] = m;",
     ),
     example='''// The product of the numbers of a row, for rows of 32.
 __global__ void row_product(const float* x, float* y) {
@@ -115,7 +115,7 @@ __global__ void row_product(const float* x, float* y) {
               when=lambda seen: "missing-lanes" in seen.kinds),
         Wrong(Changed(("v = Op::of(v, (T)__shfl_xor", "v = Max::of(v, (T)__shfl_xor")),
               "The maxima are right. But `warp_reduce` must combine by the operator that it is given, `Op::of`: later exercises "
-              "sum by it.", like=lambda x, THREADS, N: (
+              "sum with it.", like=lambda x, THREADS, N: (
                   x.max(axis=1) if N else x.reshape(-1, THREADS).max(axis=1).repeat(THREADS))),
     ],
 )  # fmt: skip

@@ -73,9 +73,9 @@ exercise = Exercise(
     hints=(
         "As layernorm_backward, with one row more: passed, for dtotal. It is added where dx is ready, before it is stored.",
         "normalise_backward(own, d, w, dweight, dbias, C, mean[row], rstd[row]) turns own, which held the row of total, into dx.",
-        "passed.fill(0.0f); in the loop if (dtotal) passed.load(dtotal + (long long)row * C, C); ... own[e] += passed[e]; "
-        "... and after the loop: "
-        "float* sums = partial + (long long)blockIdx.x * (has_bias ? 2 * C : C);",
+        "passed, dweight, dbias: fill(0.0f); in the loop if (dtotal) passed.load(dtotal + (long long)row * C, C); ... "
+        "own[e] += passed[e]; ... and after the loop: float* sums = partial + (long long)blockIdx.x * (has_bias ? "
+        "2 * C : C); dweight.store(sums, C); if (has_bias) dbias.store(sums + C, C);",
     ),
     example='''// z = x * x + 3 x: x was used twice, so dx = dz (2 x + 3) = 2 x dz + 3 dz.
 __global__ void twice_used_backward(const float* dz, const float* x, float* dx, int n) {

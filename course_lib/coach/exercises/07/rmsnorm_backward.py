@@ -72,7 +72,8 @@ exercise = Exercise(
     measured=f"{ROWS} rows of {LONG}",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.15 * 12 * ROWS * LONG)],
     hints=(
-        "Four rows in registers: the weight, x, dy and the sums of dweight. The weight is loaded once, before the loop.",
+        "Four rows in registers: the weight, x, dy and the sums of dweight. Before the loop: w.load(weight, C); and "
+        "dweight.fill(0.0f);",
         "For each e: own[e] *= r makes xhat; dweight[e] += d[e] * own[e]; along += d[e] * w[e] * own[e]. Then along = "
         "block_sum<THREADS>(along) / C.",
         "own[e] = (d[e] * w[e] - own[e] * along) * r; own.store(dx + (long long)row * C, C); and after the loop "

@@ -37,8 +37,9 @@ exercise = Exercise(
         "tiles shared one load?",
         "A thread may keep several sums at once, float sum[16]. Load a slice of A with 64 rows and a slice of B with 64 "
         "columns, and let each thread use them for all its 16 results.",
-        "__shared__ float a[64][16], b[16][64]; in each iteration 256 threads load 4 numbers of each; thread (x, y) owns the "
-        "rows y, y + 16, y + 32, y + 48 and the columns x, x + 16, x + 32, x + 48.",
+        "__shared__ float a[64][16], b[16][64]; x = threadIdx.x % 16, y = threadIdx.x / 16. In each iteration a thread "
+        "loads 4 numbers of each, zeros outside; a barrier; the sums; a barrier. It owns the rows y, y + 16, y + 32, y + 48 "
+        "and the columns x, x + 16, x + 32, x + 48 of the block, and writes those that C has.",
     ),
     example='''// y (M) = A (M, K) v: a block of 64 threads for 64 rows, v loaded into shared memory once for all of them.
 __global__ void matrix_vector(const float* A, const float* v, float* y, int M, int K) {

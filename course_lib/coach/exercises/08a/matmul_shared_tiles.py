@@ -143,7 +143,7 @@ __global__ void alike(const float* X, float* G, int N, int K) {
               when=lambda seen: not tiles_fit(seen) and any(i.kind == "out-of-bounds" and "a read of" in i.message
                   and "__shared__" not in i.message for i in seen.issues)),
         Wrong(Changed(("A[(size_t)row * K + k + x]", "A[(size_t)row * N + k + x]")),
-              "The rows of A are taken for N long, as those of C are. A row of A has K numbers: row * K + k + x.",
+              "The rows of A are taken to be N long, as those of C are. A row of A has K numbers: row * K + k + x.",
               when=rows_as_long_as_those_of_C),
         Wrong(Changed(("B[(size_t)(k + y) * N + column]", "B[(size_t)(k + y) * K + column]")),
               "The load reaches outside of B, though every number of these tiles exists. How many numbers has a row of B?",

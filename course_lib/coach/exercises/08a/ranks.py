@@ -55,15 +55,15 @@ exercise = Exercise(
     wrong=[
         Wrong(Changed(("if (first + t < m) part[t] = b[first + t];", "part[t] = first + t < m ? b[first + t] : 1e9f;"),
                       ("u < T && first + u < m", "u < T")),
-              "The last tile is not full, and what `part` holds after the last number of b was counted, too. Compare with the "
-              "first m numbers only, or fill the rest with INFINITY.", like=with_the_rest),
+              "The last tile is not full, and what `part` holds after the last number of b was counted, too. Compare with m "
+              "- first numbers there, or fill the rest with INFINITY.", like=with_the_rest),
         Wrong(Changed(("            count += part[u] < own;\n        }\n        __syncthreads();",
                        "            count += part[u] < own;\n        }")),
-              "A fast warp loads the next tile while a slow one still reads this one. A barrier is missing after the loop.",
+              "A fast warp loads the next tile while a slow one reads this one. A barrier is missing after the comparisons.",
               when=lambda seen: "race" in seen.kinds and seen.text.count("__syncthreads") == 1
               and seen.label == "more than a tile"),
         Wrong(Changed(("        __syncthreads();\n        for", "        for")),
-              "A thread reads elements of `part` that others may not have written yet. A barrier is missing before the loop.",
+              "A thread may read an element of `part` before it is written. A barrier is missing before the comparisons.",
               when=lambda seen: "race" in seen.kinds and seen.text.count("__syncthreads") == 1
               and seen.label == "one and two"),
         Wrong(Changed(("part[t] = b[first + t]", "part[t] = b[t]")),

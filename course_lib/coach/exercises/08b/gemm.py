@@ -28,7 +28,7 @@ def cases(random):
         "one column": ("TN", 40, 1, 33),
     }.items():
         yield Case(label, *matrices(random, layout, 1, M, N, K), layout, 0)
-    yield Case("a sum in two parts", *matrices(random, "TN", 1, 5, 6, 22), "TN", 10)
+    yield Case("a sum in three parts", *matrices(random, "TN", 1, 5, 6, 22), "TN", 10)
     yield Case("three products at once", *matrices(random, "NN", 3, 5, 20, 7), "NN", 0)
     for layout in TILES:
         yield Case(f"{layout}, 64 by 64", *matrices(random, layout, 1, 64, 64, 64), layout, 0)
@@ -137,8 +137,8 @@ __global__ void take(const float* x, float* y, int M, int N) {
                   and all("__shared__" in i.message for i in seen.issues)),
         Wrong(Changed(("row < M && term < end", "row < M && term < K"), ("column < N && term < end", "column < N && term < K")),
               "The terms end at `end`, not at K: another block sums the rest.",
-              when=lambda seen: seen.label == "a sum in two parts" and not seen.issues),
-        Wrong(Changed(("row < M && term < end ? A[place] : 0.0f", "A[place]")),
+              when=lambda seen: seen.label == "a sum in three parts" and not seen.issues),
+        Wrong(Changed(("row < M && term < end ? A[offset] : 0.0f", "A[offset]")),
               "The load reaches outside of A or B: rows from M on, columns from N on and terms "
               "from `end` on are zeros, without reading.",
               when=lambda seen: not tiles_fit(seen)

@@ -22,11 +22,11 @@ exercise = Exercise(
     flops=2 * 128 * 128 * 64,
     goals=[Goal("requests to shared memory", requests(None, "shared"))],
     hints=(
-        "Count ours: for each term a warp reads 8 numbers of A and 8 of B, 16 requests. Which of them are adjacent in "
+        "Count ours: for each term a warp reads 8 numbers of A and 8 of B, 16 requests. Which of them could be adjacent in "
         "shared memory?",
         "If a thread owns four columns side by side, one float4 brings all four of them: groups of four that are spread, "
         "as in kernel 6. For the "
-        "rows, the slice of A must lie with the terms along its rows: it does.",
+        "rows, store the slice of A transposed, a[t][r]: then the rows of one term are adjacent.",
         "`__shared__ __align__(16) float b[8][64];`, then `const float4 four = *(const float4*)&b[t][4 * x];` and the next "
         "group 32 columns on. And the load may write float4 too.",
     ),

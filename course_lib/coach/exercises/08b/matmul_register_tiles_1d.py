@@ -81,7 +81,8 @@ exercise = Exercise(
         "Load with a loop: for (int i = threadIdx.x; i < BM * BK; i += THREADS), where row i / BK and term i % BK belong to "
         "number i. In the sum, read b[j][x] once into a variable, and use it for all TM rows.",
         "for (int j = 0; j < BK; j++) { float right = b[j][x]; for (int r = 0; r < TM; r++) sum[r] += a[y + r][j] * right; } "
-        "with a barrier before and after.",
+        "with a barrier before and after. At the end sum[r] goes to row blockIdx.y * BM + y + r, column blockIdx.x * BN + x "
+        "of C, if both exist.",
     ),
     example='''// y = A v for 8 vectors at once, V (K, 8): a thread keeps the 8 sums of its row, and reads each number of A once.
 __global__ void many_vectors(const float* A, const float* V, float* Y, int M, int K) {
@@ -117,7 +118,7 @@ __global__ void many_vectors(const float* A, const float* V, float* Y, int M, in
         Wrong(Changed(("B[(size_t)inner * N + column]", "B[k + (size_t)(i / BN) * N + column]")),
               "A slice of B begins k rows further down, so k * N numbers further on, and not k.", like=k_further_on),
         Wrong(Changed(("B[(size_t)inner * N + column]", "B[(size_t)inner * K + column]")),
-              "The rows of B are taken for K long, as those of A are. A row of B has N numbers.",
+              "The rows of B are taken to be K long, as those of A are. A row of B has N numbers.",
               when=rows_as_long_as_those_of_A),
         Wrong(Changed(("threadIdx.x / BN * TM", "threadIdx.x / BN")),
               "The rows of neighbouring threads overlap, and the last rows of the tile are left out. The first row of a "

@@ -18,10 +18,11 @@ exercise = Exercise(
     cases=cases,
     reference=lambda x: 2.0 ** (math.floor(math.log2(x)) - 7),
     tolerance=1e-9,
-    hints=("The largest power of two that is not above x is 2.0 ** math.floor(math.log2(x)): the first digit. The "
-           "last one is 7 further.",),
+    hints=("The first digit is worth the largest power of two not above x, 2.0 ** math.floor(math.log2(x)). The last one, "
+           "7 digits later, is worth 2.0**-7 of that.",),
     wrong=[
-        Wrong(Changed((" - 7", " - 8")), "Eight digits, of which the first counts: the last one comes seven digits later."),
+        Wrong(Changed((" - 7", " - 8")),
+              "The first of the eight digits is worth the power of two. The last comes seven digits later, not eight."),
         Wrong("def bfloat16_gap(x):\n    return x / 128",
               "That is right for powers of two. In between the distance stays as it is: from 256 to 512 it is 2."),
         Wrong(Changed(("math.floor(math.log2(x))", "math.ceil(math.log2(x))")),

@@ -39,7 +39,7 @@ exercise = Exercise(
     call=launch,
     hints=(
         "Run the cell: 401 ones give 256. The lecture had a sum that ended there.",
-        "Each number of dY may be bfloat16. But the sum of many needs more digits than 8 bits: which type has them?",
+        "The numbers of dY may stay bfloat16. But their sum needs more than eight binary digits: which type has them?",
         "float sum = 0.0f; in the loop sum += __bfloat162float(dY[i * N + j]); and at the end y[j] = sum;",
     ),
     example='''// The mean of n numbers in bfloat16, by one thread: the sum is float32.
@@ -62,7 +62,7 @@ __global__ void mean(const __nv_bfloat16* x, float* y, int n) {
               "The first row is counted twice: it is in the sum before the loop begins, and in the loop.",
               like=lambda dY: dY.sum(axis=0) + dY[0]),
         Wrong(Changed(("dY[i * N + j]", "dY[j * M + i]")),
-              "These are the sums of the rows. A column's numbers lie N elements apart.",
+              "These are sums of M neighbouring numbers in memory. A column's numbers lie N elements apart.",
               like=lambda dY: rounded(dY).reshape(dY.shape[::-1]).sum(axis=1)),
     ],
 )  # fmt: skip

@@ -36,7 +36,7 @@ exercise = Exercise(
         "Which 16 x 16 of dC and which of B are multiplied in step n? Those with the columns n to n + 15: of dC in the "
         "rows of this tile, "
         "of B in the rows that are the *columns* of this tile.",
-        "Both lie N numbers from row to row. The fragment of B is col_major: what stands in a row of memory becomes a column.",
+        "In both, a row has N numbers. The fragment of B is col_major: what stands in a row of memory becomes a column.",
         "wmma::load_matrix_sync(left, dC + blockIdx.y * 16 * N + n, N); wmma::load_matrix_sync(right, B + blockIdx.x * 16 * N "
         "+ n, N); and the store goes to dA with K.",
     ),

@@ -22,7 +22,7 @@ def of_one_warp(A, B):
 
 
 exercise = Exercise(
-    title="Challenge: a short product with few bytes",
+    title="Challenge: a bfloat16 product with few bytes",
     minutes=20,
     core=False,
     challenge=True,

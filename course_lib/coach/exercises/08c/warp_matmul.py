@@ -25,9 +25,9 @@ exercise = Exercise(
         "from one row to the "
         "next, in A and in B?",
         "The offset of element (row, column) of a matrix with `width` columns is row * width + column, and `width` is "
-        "also the third argument of load_matrix_sync: K for A, N for B and C.",
-        "wmma::load_matrix_sync(left, A + blockIdx.y * 16 * K + k, K); the same of B at B + k * N + blockIdx.x * 16, N; then "
-        "wmma::mma_sync(sum, left, right, sum), and at the end store_matrix_sync.",
+        "also the third argument of each load and of the store: K for A, N for B and C.",
+        "wmma::fill_fragment(sum, 0.0f); in the loop wmma::load_matrix_sync(left, A + blockIdx.y * 16 * K + k, K), the same "
+        "of B at B + k * N + blockIdx.x * 16, N, and wmma::mma_sync(sum, left, right, sum); at the end store_matrix_sync.",
     ),
     example='''// C (16, 16) = C (16, 16) + A (16, 16) times the identity I: a product whose sums begin with other values than 0.
 #include <cuda_bf16.h>

@@ -29,8 +29,8 @@ exercise = Exercise(
     cases=cases,
     reference=lambda A, B: A.T @ B,
     call=launch,
-    hints=("Both matrices have K rows. Row k of A begins at A + k * M, row k of B at B + k * N. Then 16 columns for "
-           "each block.",),
+    hints=("Both matrices have K rows. Row k of A begins at A + k * M, row k of B at B + k * N. The tile begins 16 * "
+           "blockIdx.y numbers further in A, 16 * blockIdx.x in B.",),
     wrong=[
         Wrong(Changed(("A + k * M + blockIdx.y * 16, M", "A + blockIdx.y * 16 * K + k, K")),
               "A is read as if it had the shape (M, K). Its rows have M numbers: row k begins at A + k * M.",

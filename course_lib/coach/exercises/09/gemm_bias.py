@@ -11,7 +11,7 @@ INSTANCE = "64, 64, 16, 8, 8"
 def cases(random):
     shapes = (("one number", (1, 1, 1), True), ("two rows of five", (2, 5, 3), True), ("no bias", (2, 5, 3), False),
               ("ragged", (67, 70, 9), True), ("one row, many columns", (1, 131, 4), True),
-              ("four tiles", (70, 130, 32), True))  # fmt: skip
+              ("six tiles", (70, 130, 32), True))  # fmt: skip
     for label, (m, n, k), has_bias in shapes:
         x, weight = ((0.5 + random.integers(-4, 5, size=shape)).astype(np.float32) for shape in ((m, k), (n, k)))
         yield Case(label, x, weight, (0.5 + random.integers(1, 40, size=n)).astype(np.float32) if has_bias else None)

@@ -71,8 +71,8 @@ exercise = Exercise(
         "A shuffle exchanges one number: you need two, for part.m and for part.l. merge takes two OnlineSoftmax: {m, "
         "l}.",
         "for (int step = widest; step >= narrowest; step /= 2) part = merge(part, {__shfl_xor_sync(0xffffffffu, part.m, step), "
-        "__shfl_xor_sync(0xffffffffu, part.l, step)}); then if ((threadIdx.x & (2 * widest - narrowest)) == 0 && row < M) "
-        "...",
+        "__shfl_xor_sync(0xffffffffu, part.l, step)}); if ((threadIdx.x & (2 * widest - narrowest)) == 0 && row < M) { both "
+        "writes } and at last, for all lanes, part = nothing_seen();",
     ),
     example='''// The smallest and the largest of each row's part, in an epilogue.
 __device__ void end_of_row(int row, int number, int widest, int narrowest) {

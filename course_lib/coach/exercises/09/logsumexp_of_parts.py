@@ -26,7 +26,8 @@ exercise = Exercise(
     defines="logsumexp_of_parts",
     cases=cases,
     reference=lambda m, l: m.max(axis=1) + np.log((l * np.exp(m - m.max(axis=1, keepdims=True))).sum(axis=1)),
-    hints=("The largest m of each row first. Each l is multiplied by exp(its m - largest), and then the sums are added.",),
+    hints=("The largest m of each row first. Each l is multiplied by exp(its m - largest), and the sums are added. Result: "
+           "the largest plus the log of that sum.",),
     wrong=[
         Wrong("def logsumexp_of_parts(m, l):\n    return m.max(axis=1) + np.log(l.sum(axis=1))",
               "The sums belong to different maxima. Rescale each to the largest before they are added."),

@@ -54,8 +54,8 @@ exercise = Exercise(
     hints=(
         "scores is (B, H, T, S), and the last index runs fastest. So s = i % S, t = i / S % T, and so on.",
         "Query (b, t, h) begins at ((b * T + t) * H + h) * D of q, key (b, s, g) at ((b * S + s) * G + g) * D of k.",
-        "float sum = 0.0f; for (int d = 0; d < D; d++) sum += q[... + d] * k[... + d]; scores[i] = sum * scale; with g = h / "
-        "(H / G).",
+        "if (i >= B * H * T * S) return; float sum = 0.0f; for (int d = 0; d < D; d++) sum += q[... + d] * k[... + d]; "
+        "scores[i] = sum * scale; with g = h / (H / G).",
     ),
     example='''// The length of each key: the root of its sum of squares, y (B, S, G).
 __global__ void key_lengths(const float* k, float* y, int B, int S, int G, int D) {

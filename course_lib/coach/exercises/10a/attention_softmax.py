@@ -87,8 +87,8 @@ exercise = Exercise(
         "Three passes over the row: the maximum, the sum of exponentials, the division. How far does each go?",
         "First count the keys that are not masked: S without a mask, else S - T + i % T + 1. All three passes end there; what "
         "comes after becomes 0.",
-        "float* row = scores + i * S; m by fmaxf; row[s] = expf(row[s] - m), added to sum; then row[s] /= sum; logsumexp[i] = "
-        "m + logf(sum).",
+        "if (i >= rows) return; float* row = scores + i * S; m by fmaxf, from -INFINITY on; row[s] = expf(row[s] - m), "
+        "added to sum; then row[s] /= sum; logsumexp[i] = m + logf(sum).",
     ),
     example='''// Every row of x (rows, S) divided by its largest absolute value, in place; 1 if the row is all zeros.
 __global__ void to_unit(float* x, float* largest, int rows, int S) {
@@ -120,7 +120,7 @@ __global__ void to_unit(float* x, float* largest, int rows, int S) {
         Wrong(plain().replace(" / sum;", ";"), "The sum of a row's weights is not 1: divide each by the sum.",
               like=variant(divided=False)),
         Wrong(plain(kept="logf(sum)"),
-              "The weights are right, and logsumexp is not: add the largest score, which was subtracted, again.",
+              "The weights are right, and logsumexp is not: add back the largest score, which was subtracted.",
               like=variant(kept="no top")),
         Wrong(plain(kept="top + sum"),
               "The weights are right, and logsumexp is not: it is the largest score plus the *log* of the sum.",

@@ -55,8 +55,8 @@ exercise = Exercise(
         "y is (B, T, H, D), and the last index runs fastest. So d = i % D, h = i / D % H, and so on.",
         "The row of weights begins at ((b * H + h) * T + t) * S. Number (b, s, g, d) of v has the offset ((b * S + s) * G + g) "
         "* D + d.",
-        "for (int s = 0; s < S; s++) sum += weights[... + s] * v[((b * S + s) * G + g) * D + d]; with g = h / (H / G); then "
-        "y[i] = sum.",
+        "if (i >= B * T * H * D) return; for (int s = 0; s < S; s++) sum += weights[... + s] * v[((b * S + s) * G + g) * D "
+        "+ d]; with g = h / (H / G); then y[i] = sum.",
     ),
     example='''// The mean of the values of each head, over all tokens of a text: v (B, S, G, D), y (B, G, D).
 __global__ void mean_value(const float* v, float* y, int B, int S, int G, int D) {

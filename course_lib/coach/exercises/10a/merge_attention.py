@@ -93,8 +93,9 @@ exercise = Exercise(
     hints=(
         "exp(logsumexp) of a half is its sum of exponentials. Which fraction of the whole sum is it?",
         "Subtract the larger of the two logsumexps before exp: the fractions stay the same, and nothing overflows.",
-        "float m = fmaxf(a, b); float first = expf(a - m), second = expf(b - m); y = (first * y1 + second * y2) / (first + "
-        "second), where a half with the weight 0 is left out; logsumexp = m + logf(first + second).",
+        "if (i >= n * D) return; with a and b the logsumexps of row i / D: float m = fmaxf(a, b); float first = expf(a - "
+        "m), second = expf(b - m); y = (first * y1 + second * y2) / (first + second), where a half with the weight 0 is "
+        "left out; logsumexp = m + logf(first + second).",
     ),
     example='''// Two means over n1[row] and n2[row] samples become the mean over all of them: y (n, D).
 __global__ void merge_means(const float* y1, const int* n1, const float* y2, const int* n2, float* y, int n, int D) {

@@ -72,8 +72,8 @@ exercise = Exercise(
         "Number the pairs of the whole array. Which row is pair i in, which pair of that row is it, and which position does "
         "that row have?",
         "row = i / half, its pair is i % half, its position t = row / H % T. The row's numbers begin at row * 2 * half.",
-        "int column = i % half, at = 2 * row * half + column; float c = cos[t * half + column], s = sign * sin[t * half + "
-        "column]; read x[at] and x[at + half], then write both.",
+        "if (i >= pairs) return; int column = i % half, at = 2 * row * half + column; float c = cos[t * half + column], s = "
+        "sign * sin[t * half + column]; read x[at] and x[at + half], then write both.",
     ),
     example='''// Complex numbers (n), all real parts, then all imaginary parts; each is multiplied by i: (a, b) -> (-b, a).
 __global__ void times_i(const float* x, float* y, int n) {

@@ -75,7 +75,7 @@ exercise = Exercise(
         "Tiles in `shared`, loaded by the whole block, serve 32 owners at once. A thread's own rows can be loaded through "
         "`shared` too, so that neighbouring lanes read neighbouring numbers.",
         "32,768 bytes hold 512 rows of 16: q, k, v and dy of 96 tokens are 384. Once they are there, each block needs nothing "
-        "more from global memory but logsumexp and delta.",
+        "more from global memory but logsumexp and delta. More than 128 tokens come in tiles.",
     ),
     example='''// y = A B for square matrices of 32 x 32, by one block of 32 threads: both are loaded once, row by row.
 __global__ void product(const float* A, const float* B, float* y) {

@@ -63,8 +63,8 @@ exercise = Exercise(
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.1 * LEAST)],
     hints=(
         "Which row does this thread work on, and which lane of it is it? Rows are numbered as in delta: b, then h, then t.",
-        "row = i / 8; t = row % T, h = row / T % H, b = row / (H * T). In y the row begins at ((b * T + t) * H + h) * d. A "
-        "lane sums every eighth number.",
+        "row = i / 8; t = row % T, h = row / T % H, b = row / (H * T). In y the row begins at first = ((b * T + t) * H + h) "
+        "* d. A lane sums every eighth number.",
         "float sum = 0.0f; if (row < B * H * T) for (int j = lane; j < d; j += 8) sum += to_float(dy[first + j]) * "
         "to_float(y[first + "
         "j]); sum = warp_sum<8>(sum); and lane 0 of a row that exists writes delta[row].",

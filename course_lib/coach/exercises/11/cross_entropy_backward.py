@@ -78,8 +78,8 @@ exercise = Exercise(
     hints=(
         "Block (i, j) owns 256 columns of row i, and each thread one: c = blockIdx.y * blockDim.x + threadIdx.x, if c < V.",
         "The probability of token c is exp(logit - logsumexp of the row). Subtract 1 where c is the target.",
-        "float p = expf(logits[at] - logsumexp[i]); dlogits[at] = target == ignore ? 0.0f : (p - (c == target ? 1.0f : 0.0f)) * "
-        "scale;",
+        "long long at = (long long)i * V + c, target = targets[i]; float scale = dloss[0] / max(1, kept[0]), p = expf("
+        "logits[at] - logsumexp[i]); dlogits[at] = target == ignore ? 0.0f : (p - (c == target ? 1.0f : 0.0f)) * scale;",
     ),
     example='''// The backward pass of the mean of logsumexp squared (the z-loss of the lecture).
 __global__ void z_backward(const float* dloss, const float* logits, const float* logsumexp, float* dlogits, int n, int V) {
@@ -108,7 +108,7 @@ __global__ void z_backward(const float* dloss, const float* logits, const float*
               like=all_counted),
         Wrong(Changed(("max(1, kept[0])", "kept[0]"), ("target == ignore ? 0.0f : (p - (c == target ? 1.0f : 0.0f)) * scale",
                                                        "(target == ignore ? 0.0f : p - (c == target ? 1.0f : 0.0f)) * scale")),
-              "kept[0] is 0 if no row counts, and dividing by 0 gives nan: divide by 1 then.",
+              "kept[0] is 0 if no row counts: dloss[0] / 0 is infinite, and 0 times that is nan. Divide by 1 then.",
               when=lambda seen: seen.label == "nothing counts" and isinstance(seen.got, np.ndarray)
                   and np.isnan(seen.got).any() and not seen.issues, once="the only case of which no row counts, and no number"),
         Wrong(Changed(("__expf(logits[at] - logsumexp[i])", "expf(logits[at]) / expf(logsumexp[i])")),

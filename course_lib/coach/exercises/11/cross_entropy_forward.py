@@ -65,7 +65,8 @@ exercise = Exercise(
         "Threads whose i is n or more have no row, but the rest of their warp waits for them in the shuffles: pass them a row "
         "of length 0, and return afterwards.",
         "long long row = (long long)i * V; float lse = row_logsumexp<LANES>(logits + row, i < n ? V : 0); if (i >= n || "
-        "threadIdx.x % LANES) return; logsumexp[i] = lse; losses[i] = target == ignore ? 0.0f : lse - logits[row + target];",
+        "threadIdx.x % LANES) return; long long target = targets[i]; logsumexp[i] = lse; losses[i] = target == ignore ? "
+        "0.0f : lse - logits[row + target];",
     ),
     example='''// The log of each row's largest probability: its logit minus the logsumexp. Near 0 where the model is confident.
 template <int LANES> __global__ void confidence(const float* logits, const int* best, float* y, int n, int V) {

@@ -58,7 +58,7 @@ __global__ void above_zero(const float* x, int* counts, int n) {
     wrong=[
         Wrong(Changed(("        atomicAdd(&own[letters[i]], 1);\n    }\n    __syncthreads();\n",
                        "        atomicAdd(&own[letters[i]], 1);\n        __syncthreads();\n    }\n")),
-              "The barrier is inside a loop that some threads run fewer times, so some never reach it. Put it after the loop.",
+              "A barrier is in a loop or an if that some threads run less often, so some never reach it. Put it outside.",
               when=lambda seen: bool(seen.kinds & {"divergent-barrier", "missed-barrier"})),
         Wrong(Changed(("atomicAdd(&own[letters[i]], 1);", "own[letters[i]] += 1;")),
               "Two threads find the same letter and update the same count: += reads, adds and writes, and another thread may "

@@ -50,7 +50,8 @@ exercise = Exercise(
     hints=(
         "Two passes over the parts of the row: first the largest m; then the sum of the l, each rescaled to it.",
         "l * exp(m of the part - largest m): the exponent is never positive.",
-        "with at = row * parts + part: l += part_l[at] * expf(part_m[at] - m); at the end logsumexp[row] = m + logf(l);",
+        "if (row >= M) return; m from -INFINITY on; with at = row * parts + part: l += part_l[at] * expf(part_m[at] - m); "
+        "at the end logsumexp[row] = m + logf(l);",
     ),
     example='''// Parts of a mean: sums and counts of each part become the mean of the row.
 extern "C" __global__ void mean_merge(const float* sums, const float* counts, float* mean, int M, int parts) {

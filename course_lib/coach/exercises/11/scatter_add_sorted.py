@@ -61,7 +61,8 @@ exercise = Exercise(
         "Thread i owns element i of y: row i / C, column i % C. Which positions belong to that row?",
         "positions[starts[row]] is the first, and positions[starts[row + 1] - 1] the last. If both starts are the same, there "
         "is none.",
-        "T sum = 0; for (int j = starts[row]; j < starts[row + 1]; j++) sum += updates[positions[j] * C + column]; y[i] = sum;",
+        "if (i >= R * C) return; T sum = 0; for (int j = starts[row]; j < starts[row + 1]; j++) sum += updates[positions[j] "
+        "* C + column]; y[i] = sum;",
     ),
     example='''// How many positions belong to each row.
 __global__ void counts(const int* starts, int* y, int R) {

@@ -76,8 +76,8 @@ exercise = Exercise(
     hints=(
         "Read p, g, m and v into variables of the thread. Compute. Write p, m and v.",
         "First the new m and v, then p: the step uses the new ones.",
-        "float mi = 0.9f * m[i] + 0.1f * gi; ... float pi = p[i] * (1.0f - rate * 0.1f) - rate * (mi / settings[1]) / "
-        "(sqrtf(vi / settings[2]) + 1e-8f);",
+        "if (i < n): float mi = 0.9f * m[i] + 0.1f * gi; ... float pi = p[i] * (1.0f - rate * 0.1f) - rate * (mi / "
+        "settings[1]) / (sqrtf(vi / settings[2]) + 1e-8f);",
     ),
     example='''// RMSProp: one running average, of the square of the gradient.
 __global__ void rmsprop(float* p, const float* g, float* v, const float* rate, int n) {

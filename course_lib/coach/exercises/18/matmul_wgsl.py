@@ -96,7 +96,8 @@ fn blurred(@builtin(local_invocation_index) lane: u32) {
               when=lambda seen: any("`y[" in issue.message for issue in seen.issues)),
         Wrong(Changed(("if (down < args.K && column < args.M) {", "if (column < args.M) {")),
               "A thread reads a or b out of bounds. WebGPU may return any number of the array then: use 0 instead.",
-              when=lambda seen: any(i.kind == "out-of-bounds" and i.message.startswith("a thread reads") for i in seen.issues)),
+              when=lambda seen: any(i.kind == "out-of-bounds"
+                  and i.message.startswith(("a thread reads `a[", "a thread reads `b[")) for i in seen.issues)),
         Mistake("Some threads never reach a barrier. None may return before it, or skip it in an `if`, and the loop over "
                 "slices has the same number of iterations for all.",
                 when=lambda seen: "divergent-barrier" in seen.kinds),

@@ -121,8 +121,8 @@ fn row_mean(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_i
     wrong=[
         Wrong(Changed(("    let inside = row < args.rows;", "    let inside = row < args.rows;\n    if (lane >= args.S) {\n"
                                                            "        return;\n    }")),
-              "A thread returns before a barrier at which others wait for it. If `row` is out of bounds, let its loops be "
-              "empty, but reach every barrier all the same.",
+              "A thread returns before a barrier at which others wait for it. Where it has no number, its loops are empty by "
+              "themselves: let it stay, and reach every barrier.",
               when=lambda seen: "return;" in seen.text
                   and len({i.line for i in seen.issues if i.kind == "divergent-barrier"}) > 1),
         Wrong(Changed(("        workgroupBarrier();\n        if (lane < half) {\n            tree[lane] += tree",

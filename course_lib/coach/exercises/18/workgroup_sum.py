@@ -92,7 +92,7 @@ fn shift(@builtin(local_invocation_index) lane: u32) {
               "All threads add, so one reads what another changes at the same time. Only the first `half` of them may: "
               "if (lane < half).",
               when=lambda seen: bool(seen.kinds & {"race", "out-of-bounds"}) and "lane < half" not in seen.text),
-        Wrong(Changed(("THREADS / 2", "THREADS / 4")), "Half of the threads are left out: the first half is THREADS / 2.",
+        Wrong(Changed(("THREADS / 2", "THREADS / 4")), "Half of the threads are left out: the first `half` is THREADS / 2.",
               when=lambda seen: "THREADS / 4" in seen.text and seen.got[2] < seen.expected[2]),
     ],
 )  # fmt: skip

@@ -32,7 +32,7 @@ exercise = Exercise(
     reference=buckets,
     hints=(
         "Loop over reversed(layers). Append the name, add the size; if that is `least` or more, append the list of names to "
-        "the buckets and begin a new one. After the loop, do not forget an open one.",
+        "the buckets and begin a new one, with 0 bytes. After the loop, do not forget an open one.",
     ),
     wrong=[
         Wrong(Changed(("reversed(layers)", "layers")),

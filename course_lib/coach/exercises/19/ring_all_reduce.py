@@ -86,7 +86,8 @@ exercise = Exercise(
     return sum(ring_all_gather(communicator, x))
 """, "The sums are right, but more is sent than needed. Cut x with np.array_split, without padding, and let chunks go around, "
               "not whole arrays.",
-              when=lambda seen: seen.got[1] > seen.expected[1],
+              when=lambda seen: seen.got[1] > seen.expected[1] and all(
+                  np.allclose(a, b) for a, b in zip(seen.got[0], seen.expected[0], strict=True)),
               once="the sums are right, and more bytes than needed were sent"),
     ],
 )  # fmt: skip

@@ -81,7 +81,8 @@ exercise = Exercise(
     chances = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
     picked = np.take_along_axis(chances, np.where(scored, targets, 0)[..., None], -1)[..., 0]
     return np.where(scored, np.log(picked), 0.0).sum(-1)
-""", "np.exp overflows for large logits, and gives 0 for very negative ones. Subtract the largest logit of the position first.",
+""", "np.exp overflows for large logits, and gives 0 for very negative ones. Take the logit minus the logsumexp; inside its exp "
+              "subtract the largest logit of the position, and add it again after the logarithm.",
               when=lambda seen: seen.label.startswith("all far") and seen.got is not None
                   and not np.isfinite(np.array(seen.got, float)).all(),
               once="an overflow alone gives inf or nan here"),

@@ -48,8 +48,8 @@ exercise = Exercise(
     reference=mean,
     hints=(
         "Of the first case, write down the tokens and below each its loss. Which losses are averaged, and of which tokens?",
-        "Every row begins with the end token. So the first `end` is at index 0, and everything from there on is counted. Which "
-        "token stands just before the answer?",
+        "Every row begins with the end token. So the first `end` is at index 0, and all up to the end of the answer is counted. "
+        "Which token stands just before the answer?",
         "start = np.flatnonzero(ids == mark)[0].",
     ),
     example='''def words_after_colon(text):

@@ -25,7 +25,7 @@ exercise = Exercise(
     reference=trained,
     hints=(
         "A matrix (outputs, inputs) gets B (outputs, rank) and A (rank, inputs): rank * (outputs + inputs) numbers. For C to 3 C "
-        "that is rank * 4 C. Add up the four matrices of a layer.",
+        "that is rank * 4 C. Add up the four matrices of a layer, times `layers`.",
     ),
     wrong=[
         Wrong("def lora_parameters(layers, channels, rank):\n    return layers * 12 * channels * channels\n",

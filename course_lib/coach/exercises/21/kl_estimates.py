@@ -7,7 +7,7 @@ from course_lib.tuning import tiny
 
 
 def cases(random):
-    yield Case("one token, twice as likely at the start", np.array([0.0]), np.log([2.0]))
+    yield Case("one token, twice as likely at the start", np.log([0.25]), np.log([0.5]))
     yield Case("nothing has changed", np.array([-1.0, -2.0]), np.array([-1.0, -2.0]))
     yield Case("likelier now, and less likely", np.array([-0.5, -3.0]), np.array([-2.0, -1.0]))
     start = tiny.start()

@@ -50,8 +50,8 @@ exercise = Exercise(
         "Two loops: over the texts with their advantages, and over the tokens of a text with their rows.",
         "Each token changes one row of the gradient: minus advantage * probabilities[row] in the whole row, and plus the "
         "advantage at the token itself.",
-        "gradient[row] -= advantage * probabilities[row]; gradient[row, token] += advantage; at the end divide by the number of "
-        "texts.",
+        "gradient[row] -= advantage * probabilities[row]; gradient[row, token] += advantage. The last line, which is given, "
+        "divides by the number of texts.",
     ),
     example='''def cross_entropy_gradient(probabilities, row, token):
     """The gradient of -log P(token) with respect to all logits, (R, V), for one token from one row."""

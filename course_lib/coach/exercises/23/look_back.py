@@ -121,8 +121,8 @@ __global__ void relay(int* values, int* flags) {
     wrong=[
         Wrong(Changed(("        __threadfence();\n        atomicExch(&flags[tile], PREFIX);",
                        "        atomicExch(&flags[tile], PREFIX);")),
-              "Another warp may see the flag and not the prefix. First write the prefix, then call __threadfence(), then write the "
-              "flag.",
+              "Another warp may see the flag and not the prefix. First write the prefix, then call __threadfence(), then write "
+              "the flag.",
               when=missed("partial[2*tile+1]")),
         Wrong(Changed(("Op::of(partial[2 * other + (flag == PREFIX)], before)",
                        "Op::of(before, partial[2 * other + (flag == PREFIX)])")),
