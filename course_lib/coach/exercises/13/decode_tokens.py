@@ -2,6 +2,7 @@
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
 
+ONE_BY_ONE = "Each token is decoded by itself. A token may hold only a part of a character: join the bytes first."
 VANISHES = 'Bytes that cannot be decoded disappear. An incomplete character must become �, as with `errors="replace"`.'
 
 
@@ -45,11 +46,11 @@ exercise = Exercise(
     for token in ids:
         text = text + str(spelling[token], "utf-8", "replace")
     return text
-""", "Each token is decoded by itself. A token may hold only a part of a character: join the bytes first."),
+""", ONE_BY_ONE),
         Wrong(Changed(('"replace"', '"ignore"')), VANISHES),
         Wrong("""def decode(spelling, ids):
     return "".join(spelling[token].decode("utf-8", "ignore") for token in ids)
-""", "Each token is decoded by itself. A token may hold only a part of a character: join the bytes first.", also=True),
+""", ONE_BY_ONE, also=True),
         Wrong(Changed(('"utf-8", "replace"', '"latin-1"')),
               "Each byte becomes a character of its own. In UTF-8, é is two bytes."),
         Wrong(Changed((', "replace"', "")),
