@@ -94,8 +94,8 @@ __global__ void matmul_register_tiles_1d(const float* A, const float* B, float* 
         Changed(("""            int t = TRANSPOSE_A ? e / BM : e % BK;
             int r = TRANSPOSE_A ? e % BM : e / BK;
             int row = first_row + r, term = k + t;
-            size_t place = TRANSPOSE_A ? (size_t)term * M + row : (size_t)row * K + term;
-            a[t][r] = row < M && term < end ? A[place] : 0.0f;
+            size_t offset = TRANSPOSE_A ? (size_t)term * M + row : (size_t)row * K + term;
+            a[t][r] = row < M && term < end ? A[offset] : 0.0f;
 """, """            if (TRANSPOSE_A) {
                 int t = e / BM, r = e % BM;
                 a[t][r] = first_row + r < M && k + t < end ? A[(k + t) * M + first_row + r] : 0.0f;
