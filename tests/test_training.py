@@ -482,3 +482,17 @@ def test_the_command_trains_and_samples(text, tmp_path, capsys, monkeypatch):
             cli.main()
         assert exit_.value.code == 0
     assert "the cat" in capsys.readouterr().out
+
+
+def test_the_command_hands_on_how_much_lookups_count(monkeypatch):
+    from typer.testing import CliRunner
+
+    from course_lib import cli, tuning
+
+    asked = []
+    monkeypatch.setattr(
+        tuning, "train", lambda _, **given: asked.append(given["lookups"]) or SimpleNamespace(stopped=0)
+    )
+    for line in (["train"], ["train", "--lookups", "60"]):
+        assert CliRunner().invoke(cli.app, line).exit_code == 0
+    assert asked == [None, 60.0]

@@ -38,6 +38,13 @@ def train(
         str | None,
         typer.Option(help="float32 or bfloat16, for products on cuda or cpu.", show_default="what is faster there"),
     ] = None,
+    lookups: Annotated[
+        float | None,
+        typer.Option(
+            help="How much a token counts at first that must be looked up in its story; 1 is as all others.",
+            show_default="of the recipe",
+        ),
+    ] = None,
     recipe: Annotated[
         str | None, typer.Option(help="best, or reference to compare with other projects.", show_default="best")
     ] = None,
@@ -75,6 +82,7 @@ def train(
     settings = {
         "out": out, "resume": resume, "steps": steps, "batch": batch, "accumulate": accumulate, "corpus": corpus,
         "text": text, "stories": stories, "seed": seed, "compute": compute, "recipe": recipe, "device": device,
+        "lookups": lookups,
     }  # fmt: skip
     many = launch.launched() if processes is None else processes
     if many != 1 and start is not None:
