@@ -23,7 +23,7 @@ RIGHT = {
     if (s >= T) return;
     received[s] = 0.0f;
     for (int t = 0; t < T; t++)
-        if (s <= t) received[s] += expf(scores[t * T + s]) / expf(logsumexp[t]);
+        if (s <= t) received[s] += expf(scores[t * T + s] - logsumexp[t]);
 }
 """,
         Changed(("int t = s; t < T; t++", "int t = T - 1; t >= s; t--")),

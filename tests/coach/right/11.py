@@ -62,7 +62,8 @@ void embedding_backward(const float* dy, const int* positions, const int* starts
     }
 }
 """,
-        Changed(("        for (int j = begin; j < end; j++) sum +=", "        for (int j = end - 1; j >= begin; j--) sum +=")),
+        Changed(("j < end; j++) sum += dy[(long long)positions[j] * C + c];",
+                 "j != end; ++j) sum = sum + dy[(long long)positions[j] * C + c];")),
     ],
     "cross_entropy_forward": [
         Changed(("    if (i >= n || threadIdx.x % LANES) return;\n    const long long target = targets[i];\n    logsumexp[i] = "

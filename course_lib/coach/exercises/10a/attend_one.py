@@ -13,6 +13,8 @@ def cases(random):
         yield Case(label, *random.normal(size=(3, T, D)).astype(np.float32), t)
     k, v = random.normal(size=(2, 5, 4)).astype(np.float32)
     yield Case("scores too large for exp", 3000 * k, k, v, 4)  # exp(710) is inf, in float64 too
+    later = np.array([[0.0], [1000.0]])
+    yield Case("a later token's score is far larger", np.ones((2, 1)), later, np.array([[2.0], [4.0]]), 0)
     for label, inputs in extreme_attention(random, 6, 6, 4):
         yield Case(label, *inputs, 4)
 
@@ -37,6 +39,10 @@ exercise = Exercise(
               "Token t attends to later tokens too: only the keys and values 0 to t count."),
         Wrong(Changed(("scores = k[: t + 1]", "scores = k[:t]"), ("@ v[: t + 1]", "@ v[:t]")),
               "A token attends to itself too, and the slice [:t] ends before token t."),
+        Wrong(Changed(("scores = k[: t + 1]", "scores = k"),
+                      ("np.exp(scores - scores.max())", "np.exp(scores - scores.max())[: t + 1]")),
+              "A later token's score was taken as the largest. It is so far above the others that exp of their difference is 0. "
+              "Take the largest of the scores 0 to t."),
         Wrong(Changed((" / np.sqrt(D)", "")), "The scores are not divided by √D."),
         Wrong(Changed(("np.sqrt(D)", "D")), "The scores are divided by D, and not by its root."),
         Wrong(Changed(("    weights /= weights.sum()\n", "")),

@@ -15,7 +15,8 @@ ROUNDS = "for (int first = blockIdx.x * blockDim.x; first < T; first += gridDim.
 
 def cases(random):
     shapes = {"two queries, three keys": (2, 3), "one of each": (1, 1), "one query": (1, 70), "one key": (70, 1),
-              "more than two blocks, ragged": (131, 45), "96 and 96": (96, 96)}  # fmt: skip
+              "more than two blocks, ragged": (131, 45), "96 and 96": (96, 96), "520 queries": (520, 2),
+              "520 keys": (2, 520)}  # fmt: skip
     for label, (T, S) in shapes.items():
         yield Case(label, *(random.normal(size=(n, D)).astype(np.float32) for n in (T, S, S)))
     for label, arrays in extreme_attention(random, 3, 40, D):

@@ -64,7 +64,10 @@ def no_exchange(seen):
 
 def no_maximum(seen):
     """Is no larger one taken of anything, neither by a function nor by a comparison?"""
-    return not re.search(r"max|new_m\s*[<>]|[<>]\s*new_m|m\[r\]\s*[<>]|[<>]=?\s*m\[r\]", without_comments(seen))
+    return not re.search(
+        r"max|new_m\s*[<>]|[<>]\s*new_m|m\[r\]\s*[<>]|[<>]=?\s*m\[r\]|score\[r\]\[\w+\]\s*[<>]|[<>]=?\s*score\[r\]",
+        without_comments(seen),
+    )
 
 
 def never_written(text):

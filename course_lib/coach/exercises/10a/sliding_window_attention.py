@@ -68,8 +68,9 @@ exercise = Exercise(
         "first + 31.",
         "From max(0, first - W + 1), rounded down to a tile if you like, up to first + 31. Each iteration: barrier, load, "
         "barrier, then each thread loops over the keys of the tile that are between t - W + 1 and t.",
-        "for (int start = max(0, first - W + 1) / TILE * TILE; start < min(T, first + 32); start += TILE) { __syncthreads(); "
-        "all load, 0 beyond T; __syncthreads(); for s: int key = start + s; if (t < T && key <= t && key > t - W) see(...); }",
+        "int first = blockIdx.x * blockDim.x; for (int start = max(0, first - W + 1) / TILE * TILE; start < min(T, first + "
+        "32); start += TILE) { __syncthreads(); all load, 0 beyond T; __syncthreads(); for s: int key = start + s; if (t < "
+        "T && key <= t && key > t - W) see(...); }",
     ),
     example='''// Sums over a sliding window: y[i] = x[i - W + 1] + ... + x[i]. A block of 32 threads loops over tiles
 // of 32 numbers, from the first that it needs.

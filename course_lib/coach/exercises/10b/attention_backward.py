@@ -60,8 +60,9 @@ exercise = Exercise(
         "keys.",
         "weights = np.exp(scores - logsumexp[..., None]), 0 where masked; delta = (dy * y).sum(-1, keepdims=True); then the "
         "four lines of the lecture. dk and dv have H heads then: reshape to (B, G, H // G, S, D) and add up.",
-        "dscores = weights * (dy @ v.swapaxes(2, 3) - delta) * scale; dq = dscores @ k; dk = dscores.swapaxes(2, 3) @ q; dv = "
-        "weights.swapaxes(2, 3) @ dy; sum dk and dv over the group; transpose all three back, contiguous.",
+        "scale = 1 / D**0.5; dscores = weights * (dy @ v.swapaxes(2, 3) - delta) * scale; dq = dscores @ k; dk = "
+        "dscores.swapaxes(2, 3) @ q; dv = weights.swapaxes(2, 3) @ dy; sum dk and dv over the group; transpose all three "
+        "back, contiguous.",
     ),
     example='''def average_backward(dy, v):
     """Backward of an average over all tokens so far: y[t] is the mean of v[0] to v[t]; dy and v (B, T, G, D)."""

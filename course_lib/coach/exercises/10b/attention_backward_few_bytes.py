@@ -19,6 +19,7 @@ def cases(random):
         "one block": 32,
         "more tokens than threads": 77,
         "96 tokens": 96,
+        "200 tokens": 200,
     }.items():
         q, k, v, dy = (random.normal(size=(T, D)).astype(np.float32) for _ in range(4))
         P, y = forward(q, k, v)

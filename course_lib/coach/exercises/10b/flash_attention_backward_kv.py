@@ -25,6 +25,9 @@ def cases(random):
     yield Case("larger scores", *attention_inputs(random, 1, 20, 20, 1, 1, 16, 2.5), True)
     yield Case("another scale", *attention_inputs(random, 1, 5, 5, 1, 1, 4), True, 0.25)
     yield Case(f"{LONG} tokens, causal", *attention_inputs(random, 1, LONG, LONG, 1, 1, 32), True)
+    dy, q, k, v = attention_inputs(random, 1, 3, 20, 1, 1, 4)
+    q[..., 0], k[..., 0] = 2.0, -100.0
+    yield Case("scores far below 0", dy, q, k, v, False)
 
 
 def launch(kernel, dy, q, k, v, causal, scale=None):

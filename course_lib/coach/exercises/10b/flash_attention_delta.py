@@ -102,8 +102,9 @@ __global__ void row_means(const float* x, float* y, int n, int d) {
         Wrong(Changed((" * to_float(y[first + i])", "")),
               "These are the sums of dy. Each number of dy is multiplied by its y first.", like=variant(lambda dy, y: dy)),
         Wrong(Changed(("    float sum = 0.0f;\n", "    float sum = 0.0f;\n    if (row >= B * H * T) return;\n")),
-              "A lane returned, or took another branch, before a shuffle, which waits for the whole warp. Let lanes without a "
-              "row contribute 0.", when=lambda seen: "missing-lanes" in seen.kinds),
+              "A lane returned, or took another branch, before a shuffle, which waits for the whole warp. Call warp_sum "
+              "once, after the loop and outside of any if: a lane without a number or a row adds 0.",
+              when=lambda seen: "missing-lanes" in seen.kinds),
         Wrong(Changed(("    if (row < B * H * T)\n", "")),
               "Lanes without a row accessed memory: there are B T H rows, and the last block has lanes for more.",
               when=lambda seen: beyond(seen, 8 * (seen.inputs[0].size // seen.inputs[0].shape[-1]), BLOCK)),

@@ -35,9 +35,9 @@ exercise = Exercise(
         "respect to x[i + half]?",
         "dx[i] = dy[i] cos + dy[i + half] sin, and dx[i + half] = dy[i + half] cos - dy[i] sin: the forward pass with the sign "
         "of the sine changed.",
-        "rotate: if (i >= pairs) return; row = i / half, column = i % half, t = row / H % T, at = 2 * row * half + column, "
-        "s = sign * sin[t * half + column], then the forward formulas with s; rope_backward calls rotate(dy, cos, sin, dx, "
-        "pairs, T, H, half, -1.0f).",
+        "rotate: int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= pairs) return; row = i / half, column = i % half, "
+        "t = row / H % T, at = 2 * row * half + column, s = sign * sin[t * half + column], then the forward formulas with "
+        "s; rope_backward calls rotate(dy, cos, sin, dx, pairs, T, H, half, -1.0f).",
     ),
     example='''// Backward of y[2 i] = 2 a + 3 b and y[2 i + 1] = 5 a, where a and b are x[2 i] and x[2 i + 1].
 // Each gradient sums, over both numbers of y, derivative times dy: the matrix of derivatives, transposed, times dy.

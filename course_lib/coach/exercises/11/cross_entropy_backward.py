@@ -12,7 +12,7 @@ IGNORE, ROWS, LARGE = -1, 8, 1024  # the large vocabulary: of the measured case
 def cases(random):
     yield Case("one row of two", np.array([[1, 3]], np.float32), np.array([0], np.int32), np.float32(1), IGNORE)
     for label, n, V, kind, size in (("three rows", 3, 5, np.int32, 1), ("targets of 64 bits", 4, 7, np.int64, 1),
-                                    ("large logits", 2, 20, np.int32, 300),
+                                    ("large logits", 2, 20, np.int32, 300), ("two rows of 300", 2, 300, np.int32, 1),
                                     (f"{ROWS} rows of {LARGE}", ROWS, LARGE, np.int32, 1)):  # fmt: skip
         logits, targets = size * random.normal(size=(n, V)), random.integers(0, V, n).astype(kind)
         yield Case(label, logits.astype(np.float32), targets, np.float32(1), IGNORE)

@@ -94,8 +94,12 @@ template <int LANES> __global__ void confidence(const float* logits, const int* 
                   logit: lse - x[0].astype(np.float64)[np.where(t == ignore, 0, t)])),
         Wrong(Changed(("target == ignore ||", "target == -1 ||"), ("|| target >= V", "")),
               "A row whose target is -1 gets loss 0, but `ignore` may be another number: compare the target with it.",
-              when=lambda seen: counts_ignored(seen)
+              when=lambda seen: seen.label.startswith("a row that does not count") and counts_ignored(seen)
                   and any(outcome.right for outcome in seen.outcomes if outcome.label.endswith("count, -1"))),
+        Wrong(Changed(("const long long target = targets[i];", "const int target = targets[i];")),
+              "A number of 64 bits does not fit into an `int`: `ignore` is a `long long`, so keep the target in one, too.",
+              when=lambda seen: seen.label.startswith("a number of 64 bits") and counts_ignored(seen),
+              once="the only number to ignore that no int holds"),
         Wrong(Changed(("target == ignore || target < 0 || target >= V ? 0.0f : lse", "lse")),
               "A row whose target is `ignore` has loss 0: check that before you read its logit.",
               when=counts_ignored),

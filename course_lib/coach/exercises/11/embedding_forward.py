@@ -64,7 +64,7 @@ template <class I> __global__ void columns(const float* x, const I* indices, flo
         Wrong(Changed(("indices[i / C]", "indices[i]")),
               "`indices` holds one id for each row of y, not for each number: read indices[i / C].",
               when=lambda seen: "out-of-bounds" in seen.kinds and any("indices" in issue.message for issue in seen.issues)
-                  and "indices[i]" in seen.text.replace(" ", "")),
+                  and all(piece in seen.text.replace(" ", "") for piece in ("indices[i]", "y[i]="))),
         Wrong(Changed(("row >= 0 && row < V ? table[(long long)row * C + i % C] : 0.0f", "table[(long long)row * C + i % C]")),
               "An id outside of the table, negative or V and more, must give zeros: check it before you read.",
               when=lambda seen: seen.label == "ids outside of the table"

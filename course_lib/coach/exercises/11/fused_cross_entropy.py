@@ -90,7 +90,8 @@ __global__ void normalise(float* x) {
     wrong=[
         Wrong(NAIVE.replace("    __syncthreads();\n", ""),
               "The logit of the target is read by one thread while another has already written its gradient there. Read it "
-              "first, then a barrier, then write.", when=lambda seen: "race" in seen.kinds),
+              "first, then a barrier, then write.",
+              when=lambda seen: any(issue.kind == "race" and "'x'" in issue.message for issue in seen.issues)),
         Wrong(Changed(("        if (c == target) losses[blockIdx.x] = lse - own[k];\n", ""),
                       ("(c == target)) / n;\n    }\n", "(c == target)) / n;\n    }\n    __syncthreads();\n"
                        "    if (threadIdx.x == 0) losses[blockIdx.x] = lse - x[target];\n")),

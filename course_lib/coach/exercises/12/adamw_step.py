@@ -93,8 +93,8 @@ exercise = Exercise(
         "blockDim.x numbers; thread t the numbers (block * EACH + j) * blockDim.x + t.",
         "for (int j = 0; j < EACH; j++) { int i = (block * EACH + j) * blockDim.x + threadIdx.x; if (i >= arrays.size[k]) "
         "return; ... } and inside the formula of exercise 1, with beta1, rest1, beta2, rest2, eps and arrays.decay[k] in place "
-        "of its numbers, and gi = arrays.gradient[k][i] * clip; then if (arrays.copy[k]) arrays.copy[k][i] = "
-        "__float2bfloat16(pi);",
+        "of its numbers, and gi = arrays.gradient[k][i] * clip, with clip = norm ? fminf(1.0f, max_norm / (norm[0] + "
+        "1e-6f)) : 1.0f; then if (arrays.copy[k]) arrays.copy[k][i] = __float2bfloat16(pi);",
     ),
     example='''// All arrays of a list multiplied by one number, in one launch.
 extern "C" __global__ void scale_all(const __grid_constant__ Arrays arrays, const float* factor) {
