@@ -106,7 +106,7 @@ extern "C" __global__ void largest(const float* dy, const int* positions, const 
               "The segment of row r ends before starts[r + 1]: that entry belongs to the next row already.",
               when=lambda seen: "j<=" in seen.text.replace(" ", "")
                   and any(i.kind == "out-of-bounds" and "'positions'" in i.message for i in seen.issues)),
-        Wrong(Changed(("        for (int j = begin; j < end; j++) sum +=", "        for (int j = end - 1; j >= begin; j--) sum +=")),
+        Wrong(Changed(("int j = begin; j < end; j++", "int j = end - 1; j >= begin; j--")),
               "The rows are added from the last to the first. In float32 the order is part of the result: begin with the first.",
               when=lambda seen: seen.label == "the order counts" and not seen.issues),
         Wrong(Changed(("    for (int c = threadIdx.x; c < C; c += blockDim.x) {",

@@ -118,7 +118,8 @@ exercise = Exercise(
         word = merge(word, best, ranks[best][1])
     return word
 """, "A pair without an entry in `ranks` cannot be merged. Check `pair in ranks` first.",
-              when=lambda seen: seen.error.startswith("KeyError") and "(" in seen.error),
+              when=lambda seen: seen.error.startswith("KeyError") and "(" in seen.error
+                  and not any(str(entry) in seen.error for entry in seen.inputs[1].values())),
         Mistake("At the end no pair of the word is in `ranks`, and min() has nothing to choose from. Return the word then.",
                 when=lambda seen: "empty" in seen.error and "min()" in seen.error),
         Wrong(Changed(("min(found, key=lambda pair: ranks[pair][0])", "found[0]")), FROM_THE_LEFT, also=True),
@@ -137,7 +138,7 @@ exercise = Exercise(
         if not pairs: return bytes(word)
         best = min(pairs, key=lambda p: ranks[p][0])
         word = merge(word, best, ranks[best][1])
-""", "Symbols may be larger than 255, so they do not fit into bytes: return the list itself.",
+""", "Symbols may be larger than 255, so they do not fit into bytes: keep the word as a list, and return that.",
               when=lambda seen: "bytes must be in range" in seen.error),
         Wrong("""def apply_merges(piece, ranks):
     word = list(piece)

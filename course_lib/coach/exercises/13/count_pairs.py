@@ -9,6 +9,7 @@ def cases(random):
     yield Case("one word, three times", {"ab": 3})
     yield Case("two words with one pair in common", {"abc": 2, "ab": 5})
     yield Case("a pair twice in one word", {"abab": 4})
+    yield Case("a pair that overlaps itself", {"aaa": 2})
     yield Case("a word of one character", {"a": 7, "ba": 1})
     yield Case("no word", {})
 
@@ -34,6 +35,8 @@ exercise = Exercise(
         Wrong(Changed(("+ often", "+ 1")), "A word that occurs `often` times brings each of its pairs as often."),
         Wrong(Changed(("counts.get(pair, 0) + often", "often")),
               "A pair can be in several words, or twice in one: add to its count."),
+        Wrong(Changed(("in pairs(word)", "in set(pairs(word))"), ("+ often", "+ word.count(pair) * often")),
+              "word.count skips characters that were counted: in aaa it finds aa once, but it is there twice."),
         Wrong(Changed(("in pairs(word)", "in set(pairs(word))")), "A pair that is twice in a word counts twice."),
         Wrong("""def count_pairs(words):
     counts, text = {}, "".join(word * often for word, often in words.items())

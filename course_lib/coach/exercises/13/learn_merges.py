@@ -17,6 +17,7 @@ def cases(random):
     yield Case("two pairs are equally frequent", {b"cd": 2, b"ab": 2}, 1)
     yield Case("equally frequent, with the same left symbol", {b"ac": 1, b"ab": 1}, 2)
     yield Case("equally frequent, and one begins with a space", {b" a": 1, b"ab": 1}, 1)
+    yield Case("equally frequent, and one ends with a space", {b"a ": 1, b"ab": 1}, 1)
     yield Case("three equal bytes in a row", {b"aaa": 1}, 2)
     yield Case("the end of one pre-token and the beginning of the next", {b"ab": 3, b"cb": 1, b"d": 9}, 2)
     yield Case("no pair is left before all entries are learned", {b"ab": 1, b"c": 4}, 5)
@@ -72,6 +73,8 @@ exercise = Exercise(
         Wrong(Changed(("rank(pair[0]), rank(pair[1])", "pair")),
               "Of equally frequent pairs you take the one with the smallest numbers. Compare `rank(left)`, then "
               "`rank(right)`: a space is byte 32, but comes after the letters in this alphabet."),
+        Wrong(Changed(("rank(pair[1])", "pair[1]")),
+              "Of equally frequent pairs with one left symbol you take the smallest right number. Compare `rank(right)`."),
         Wrong(Changed(("if not counts:", "if not counts or max(counts.values()) == 1:")),
               "You stop when the best pair occurs only once. Continue as long as there is any pair."),
         Wrong(Changed(("[(list(piece), often) for piece, often in pieces.items()]",

@@ -66,10 +66,10 @@ exercise = Exercise(
     return [part for part in parts if part]
 """, UNESCAPED, also=True),
         Mistake("Without special tokens the text is one part. A pattern of no alternatives matches between all characters.",
-                when=lambda seen: all(not o.inputs[1] and len(o.got) > 1 and "".join(o.got) == o.inputs[0]
-                                      for o in seen.outcomes if not o.right)),
+                when=lambda seen: all(not o.inputs[1] and isinstance(o.got, list) and len(o.got) > 1
+                                      and "".join(o.got) == o.inputs[0] for o in seen.outcomes if not o.right)),
         Mistake("There are empty parts. Leave them out: without them, the result is right.",
-                when=lambda seen: all([part for part in o.got if part] == o.expected
+                when=lambda seen: bool(seen.inputs[1]) and all([part for part in o.got if part] == o.expected
                                       for o in seen.outcomes if o.inputs[1] and not o.right)),
         Wrong("""def split_special(text, special_tokens):
     parts = [text]

@@ -60,8 +60,9 @@ exercise = Exercise(
         "Bring the axes into an order in which one @ makes all scores: heads before tokens. What shape does the score "
         "matrix have?",
         "np.repeat(k, H // G, axis=2) gives each query head its keys; v likewise. q.transpose(0, 2, 1, 3) is (B, H, T, D).",
-        "scores = q @ k.swapaxes(-1, -2) / D ** 0.5; scores = causal_mask(scores) if causal; subtract the row's largest; e "
-        "= np.exp(...); y = (e / total) @ v, transposed back, contiguous; logsumexp = (largest + np.log(total))[..., 0].",
+        "scores = q @ k.swapaxes(-1, -2) / D ** 0.5; if causal: scores = causal_mask(scores); largest = scores.max(axis=-1, "
+        "keepdims=True); e = np.exp(scores - largest); total = e.sum(axis=-1, keepdims=True); y = (e / total) @ v, transposed "
+        "back, contiguous; logsumexp = (largest + np.log(total))[..., 0].",
     ),
     example='''def average_of_the_past(v):
     """The same with all scores 0: v (B, S, G, D); each token takes the mean of all values up to its own."""
@@ -148,8 +149,8 @@ exercise = Exercise(
     m = s.max(-1, keepdims=True); e = np.exp(s - m); z = e.sum(-1, keepdims=True)
     return np.ascontiguousarray((e / z @ v).transpose(0, 2, 1, 3)), (m + np.log(z))[..., 0]
 """,
-              "q has H heads, but k and v have G: repeat each key-value head for its query heads first, with "
-              "np.repeat(k, H // G, axis=2).",
+              "q has H heads, but k and v have G: repeat each key-value head for its query heads, with "
+              "np.repeat(k, H // G, axis=2) before the heads are brought before the tokens, or with axis=1 after it.",
               when=lambda seen: (seen.label == "four query heads, two key-value heads" and "ValueError" in seen.error)),
         Wrong(Changed(("np.ascontiguousarray(y)", "y")), generic="a transposed view"),
         Wrong(Changed(("D**0.5", "np.sqrt(D)")), generic="keep their dtype"),

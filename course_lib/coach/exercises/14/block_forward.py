@@ -45,7 +45,8 @@ def same_sum(seen):
         return False
     got, expected = ([plain(part) for part in parts[:2]] for parts in (got, expected))
     same = all(np.shape(part) == np.shape(want) for part, want in zip(got, expected, strict=True))
-    return same and np.allclose(got[0] + got[1], expected[0] + expected[1])
+    exchanged = same and np.allclose(got[0], expected[1])
+    return same and not exchanged and np.allclose(got[0] + got[1], expected[0] + expected[1])
 
 
 exercise = Exercise(

@@ -60,7 +60,8 @@ exercise = Exercise(
         Wrong("""def causal_mask(scores):
     T, S = scores.shape
     return np.where(np.tri(T, S, S - T, dtype=bool), scores, -np.inf)
-""", "It works for a single matrix. There may be axes before T and S: these are the last two, scores.shape[-2:].",
+""", "It works for a single matrix. There may be axes before T and S: these are the last two, scores.shape[-2:]. "
+              "A mask (T, S) as an index needs all axes before it: scores[..., mask].",
               when=lambda seen: (bool(seen.error) and not any(o.error for o in seen.outcomes if np.ndim(o.inputs[0]) == 2))),
         Wrong("""def causal_mask(scores):
     return np.tril(scores)

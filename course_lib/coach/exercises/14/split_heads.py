@@ -43,7 +43,8 @@ exercise = Exercise(
     hints=(
         "How many heads are there in all, queries, keys and values together? So how large is D?",
         "The first H D numbers of each token are its queries, the next G D its keys, the last G D its values.",
-        "q = qkv[..., : heads * D].reshape(B, T, heads, D), and so on for k and v, with D = width // (heads + 2 * kv_heads).",
+        "B, T, width = qkv.shape; D = width // (heads + 2 * kv_heads); q = qkv[..., : heads * D].reshape(B, T, heads, D), "
+        "and so on for k and v.",
     ),
     example='''def split_picture(pixels, colours):
     """The same split: rows of pixels with their colours side by side, (T, N * colours) -> (T, N, colours)."""
@@ -55,7 +56,7 @@ exercise = Exercise(
     q, k, v = np.split(qkv, 3, axis=-1)
     B, T, _ = qkv.shape
     return q.reshape(B, T, heads, -1), k.reshape(B, T, kv_heads, -1), v.reshape(B, T, kv_heads, -1)
-""", THIRDS, when=lambda seen: "equal division" in seen.error),
+""", THIRDS, when=lambda seen: "equal division" in seen.error and seen.inputs[1] != seen.inputs[2]),
         Wrong("""def split_heads(qkv, heads, kv_heads):
     B, T, width = qkv.shape
     q, k, v = np.split(qkv, [width // 3, 2 * width // 3], axis=-1)

@@ -74,8 +74,8 @@ exercise = Exercise(
         "Gradients add up until zero_grad(). So what happens once, and what happens for each part?",
         "The mean over the whole batch is a sum of the parts' means, each multiplied by its fraction of all scored targets: "
         "(targets != IGNORE).sum() counts those of a part.",
-        "scored = [(t != IGNORE).sum() for _, t in parts]; zero_grad(); for each part: loss = model.loss(idx, targets) * "
-        "float(count / sum(scored)); loss.backward(); add up loss.item(). Then optimiser.step(rate).",
+        "scored = [(t != IGNORE).sum() for _, t in parts]; optimiser.zero_grad(); for each part: loss = model.loss(idx, "
+        "targets) * float(count / sum(scored)); loss.backward(); add up loss.item(). Then optimiser.step(rate).",
     ),
     example='''def mean_in_parts(parts):
     """The mean of all numbers in a list of arrays, without ever putting them into one array."""

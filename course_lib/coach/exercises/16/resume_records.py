@@ -45,7 +45,8 @@ exercise = Exercise(
     hints=(
         "Loop over text.splitlines() from the first line on. What ends the loop, and what leaves a record out?",
         "try: record = json.loads(line), and except ValueError: break. Then one comparison of record[\"step\"].",
-        "for line in text.splitlines(): try/except as before; if record[\"step\"] <= step: kept.append(record). Return kept.",
+        "kept = []; for line in text.splitlines(): try/except as before; if record[\"step\"] <= step: kept.append(record). "
+        "Return kept.",
     ),
     example='''def whole_numbers(text):
     """The numbers of a text, one for each line, up to the first line that is not a number."""

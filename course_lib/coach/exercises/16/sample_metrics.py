@@ -34,7 +34,8 @@ exercise = Exercise(
         "First pick out the wrong facts of the well-formed samples: three of the four numbers follow from this list.",
         "The fraction of possible ones: how many zeros are in it, divided by the number of *all* samples. The mean: its sum "
         "divided by its length, or math.nan if it is empty.",
-        "facts = [f for w, f in zip(well_formed, wrong_facts) if w]; p = len(facts) / n; the error: math.sqrt(p * (1 - p) / n).",
+        "n = len(well_formed); facts = [f for w, f in zip(well_formed, wrong_facts) if w]; p = len(facts) / n; the error: "
+        "math.sqrt(p * (1 - p) / n).",
     ),
     example='''def coin(throws):
     """The fraction of heads in a list of True and False, and its standard error."""

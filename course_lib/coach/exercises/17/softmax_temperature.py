@@ -95,7 +95,8 @@ exercise = Exercise(
     e = np.exp((logits - logits.max(-1, keepdims=True)) / temperature)
     return e / e.sum(-1, keepdims=True)
 """, "You cannot divide by temperature 0. Handle this case first: the largest logit gets probability 1.",
-              when=lambda seen: seen.inputs[1] == 0 and (not_finite(seen) or seen.error.startswith("ZeroDivisionError"))),
+              when=lambda seen: (not_finite(seen) or seen.error.startswith("ZeroDivisionError"))
+                  if seen.inputs[1] == 0 else None),
         Wrong("""def softmax(logits, temperature=1.0):
     if temperature == 0:
         return np.eye(logits.shape[-1])[logits.argmax(-1)]
@@ -104,7 +105,8 @@ exercise = Exercise(
 """,
               "exp of a large logit overflows, and if all logits of a row are very low, all exp are 0. Subtract the largest "
               "logit of the row first: the probabilities stay the same.",
-              when=lambda seen: np.abs(seen.inputs[0]).max() / seen.inputs[1] > 80 and not_finite(seen)),
+              when=lambda seen: None if seen.inputs[1] == 0
+                  else np.abs(seen.inputs[0]).max() / seen.inputs[1] > 80 and not_finite(seen)),
         Wrong("""def softmax(logits, temperature=1.0):
     if temperature == 0:
         return np.eye(logits.shape[-1])[logits.argmax(-1)]

@@ -14,7 +14,8 @@ WEIGHTS = "A_ROWS=False, B_ROWS=True, BIAS=False"  # dweight = dy^T x
 def cases(random):
     for label, N, K, M, kind in (("one number", 1, 1, 1, FORWARD), ("2 x 3 times 3 x 2", 2, 3, 2, FORWARD),
                                  ("a tile minus a row and a column", 63, 17, 63, FORWARD),
-                                 ("four tiles, ragged", 70, 33, 65, WEIGHTS), ("one tile", 64, 32, 64, FORWARD),
+                                 ("four tiles, ragged", 70, 33, 65, WEIGHTS), ("two tiles and a bias", 3, 5, 70, FORWARD),
+                                 ("one tile", 64, 32, 64, FORWARD),
                                  (BATCH, 5, 3, 4, FORWARD)):  # fmt: skip
         batch = (2,) if label == BATCH else ()
         a, b = (random.normal(size=(*batch, *shape)).astype(np.float32) for shape in ((N, K), (K, M)))
@@ -124,7 +125,7 @@ fn add_products(@builtin(global_invocation_id) id: vec3<u32>) {
         Wrong(Changed(("top + thread.y * 4 + i", "top + thread.y + i"), ("left + thread.x * 4 + j", "left + thread.x + j")),
               "Two threads write the same number of y. Each owns 4 x 4 numbers: its rows begin at top + thread.y * 4, its "
               "columns at left + thread.x * 4.",
-              when=lambda seen: seen.label != BATCH and two_writers(seen)),
+              when=lambda seen: seen.label not in (BATCH, "four tiles, ragged") and two_writers(seen)),
         Wrong(Changed(("(matrix * args.N + row) * args.M", "row * args.M")),
               "Both products are written to the same addresses. Matrix number `matrix` of y begins at matrix * args.N * "
               "args.M.",
@@ -154,6 +155,9 @@ fn add_products(@builtin(global_invocation_id) id: vec3<u32>) {
               "The bias is indexed by the row. Each column has one: bias[column].",
               when=lambda seen: None if seen.inputs[3] != FORWARD or seen.got.shape[-1] != seen.got.shape[-2]
                   else np.allclose(seen.got, seen.expected - seen.inputs[2] + seen.inputs[2][:, None], atol=1e-4)),
+        Wrong(Changed(("value += bias[column];", "value += bias[thread.x * 4 + j];")),
+              "The bias is right in the first tile of a row only. `column` counts from the left edge of y: bias[column].",
+              like=lambda a, b, bias, kind: product(a, b, bias[np.arange(len(bias)) % 64], kind)),
         Wrong(Changed(("thread.y * 4 + i", "thread.x * 4 + i"), ("thread.x * 4 + j", "thread.y * 4 + j")),
               "The 4 x 4 numbers of thread (x, y) are written where those of thread (y, x) belong: thread.y counts rows, of "
               "a_tile and of y, and thread.x columns, of b_tile and of y.", like=crossed),

@@ -88,12 +88,15 @@ fn blurred(@builtin(local_invocation_index) lane: u32) {
         Wrong(Changed(("        workgroupBarrier();\n        for (var s", "        for (var s")),
               "A slice is read before all threads have loaded it, or overwritten while others still read it: one "
               "workgroupBarrier belongs after loading, and one after use.",
-              when=lambda seen: any(i.kind == "race" and "`y[" not in i.message for i in seen.issues)),
+              when=lambda seen: any(i.kind == "race" and "`y[" not in i.message and "reads" in i.message
+                  for i in seen.issues)),
+        Mistake("Two threads load the same number of a slice. Each number of it belongs to one thread.",
+                when=lambda seen: any(i.kind == "race" and "`y[" not in i.message for i in seen.issues)),
         Mistake("Two threads write the same number of y. Each number of the tile belongs to one thread.",
                 when=two_writers),
         Wrong(Changed(("if (row < args.N && column < args.M) {", "if (row < args.N) {")),
               "y is written out of bounds: write only where row < args.N and column < args.M.",
-              when=lambda seen: any("`y[" in issue.message for issue in seen.issues)),
+              when=lambda seen: any(i.kind == "out-of-bounds" and "`y[" in i.message for i in seen.issues)),
         Wrong(Changed(("if (down < args.K && column < args.M) {", "if (column < args.M) {")),
               "A thread reads a or b out of bounds. WebGPU may return any number of the array then: use 0 instead.",
               when=lambda seen: any(i.kind == "out-of-bounds"

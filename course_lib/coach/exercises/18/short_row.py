@@ -23,11 +23,10 @@ def launch(kernel, x):
 
 def left_as_it_was(seen):
     """No zero is written anywhere, and all that was wrong came of rows with fewer numbers than the tree has elements."""
-    writes_none = not re.search(
-        r"\b0(\.0)?f?\s*[;,)]|f32\(\)", seen.text.partition("fn short_row")[2].partition("for")[0]
-    )
+    written = seen.text.partition("fn short_row")[2].partition("for (")[0]
+    writes_none = not re.search(r"\b0(\.0)?f?\s*[;,)]|f32\(\)", written)
     short = all(outcome.right or len(outcome.inputs[0]) < GROUP for outcome in seen.outcomes)
-    return writes_none and short and not seen.kinds
+    return bool(re.search(r"\bif\b", written)) and writes_none and short and not seen.kinds
 
 
 exercise = Exercise(
@@ -57,6 +56,10 @@ exercise = Exercise(
         Wrong(Changed(("tree[lane] = 0.0;", "tree[lane] = 1.0;")),
               "The threads without a number contribute 1 each. What changes no sum is 0.",
               like=lambda x: x.sum(keepdims=True) + np.float32(GROUP - len(x))),
+        Wrong(Changed(("    if (lane < args.n) {\n        tree[lane] = x[lane];\n    }\n",
+                       "    tree[lane] = x[min(lane, args.n - 1)];\n")),
+              "The threads without a number add the last one again. What changes no sum is 0.",
+              like=lambda x: x.sum(keepdims=True) + x[-1:] * np.float32(GROUP - len(x))),
         # no wrong answer stands for it: what lies there from before may be zeros
         Mistake("The threads without a number write nothing to `tree`, and what lies there from before is added up: wgpu does "
                 "not fill it with zeros. They must write 0.", when=left_as_it_was),

@@ -17,6 +17,7 @@ def cases(random):
                                     ("four rows of five", 4, 1, 5, PLAIN), ("rows longer than a workgroup", 2, 1, 300, PLAIN),
                                     ("with a mask, 3 x 3", 3, 3, 3, CAUSAL), ("with a mask, more columns than "
                                                                               "rows", 4, 2, 5, CAUSAL),
+                                    ("with a mask, rows longer than a workgroup", 3, 3, 300, CAUSAL),
                                     (FOLDED, 3, 1, 7, PLAIN)):  # fmt: skip
         x = random.normal(0, 2, size=(rows, S)).astype(np.float32)
         yield Case(label, x, T, kind, (2, 2) if label == FOLDED else rows)
@@ -123,7 +124,7 @@ fn row_mean(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_i
                                                            "        return;\n    }")),
               "A thread returns before a barrier at which others wait for it. Where it has no number, its loops are empty by "
               "themselves: let it stay, and reach every barrier.",
-              when=lambda seen: "return;" in seen.text
+              when=lambda seen: re.search(r"\blane\b[^;{}]*\{\s*return;", seen.text)
                   and len({i.line for i in seen.issues if i.kind == "divergent-barrier"}) > 1),
         Wrong(Changed(("        workgroupBarrier();\n        if (lane < half) {\n            tree[lane] += tree",
                        "        if (lane < half) {\n            workgroupBarrier();\n            tree[lane] += tree")),
@@ -139,6 +140,12 @@ fn row_mean(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_i
               "Some threads read the total in `tree` while others still add to it, or already use it for the next reduction: a "
               "barrier must stand before the total is read, and one after it.",
               when=lambda seen: any(i.kind == "race" and "`tree[0]`" in i.message for i in seen.issues)),
+        Wrong(Changed(("        if (lane < half) {\n            tree[lane] += tree[lane + half];\n        }\n",
+                       "        tree[lane] += tree[lane + half];\n")),
+              "All threads add, so one reads what another changes at the same time. Only the first `half` of them may: "
+              "if (lane < half).",
+              when=lambda seen: "race" in seen.kinds
+                  and not re.search(r"\bif\b", seen.text.partition("fn group_sum")[2].partition("return")[0])),
         Wrong(Changed(("        workgroupBarrier();\n        if (lane < half) {\n            tree[lane] += tree",
                        "        if (lane < half) {\n            tree[lane] += tree")),
               "A thread reads a number of `tree` that another has not written yet: each halving needs a workgroupBarrier "

@@ -1,5 +1,7 @@
 """Half floats in pairs, and a grid-stride loop: fewer threads than words."""
 
+import re
+
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
@@ -32,6 +34,11 @@ def one_round(floats, groups):
     y = floats.copy()
     y[2 * GROUP * groups :] = np.nan
     return y
+
+
+def one_by_one(seen):
+    """Whether y is indexed by i, the number of a word."""
+    return re.search(r"\by\[\s*i\s*(\+\s*1u?\s*)?\]", seen.text) is not None
 
 
 exercise = Exercise(
@@ -82,7 +89,10 @@ fn unpack_bytes(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workg
         Wrong(Changed(("i += groups.x * 64", "i += 64u")),
               "Several threads unpack the same words: the stride of the loop is the number of threads of the launch, groups.x "
               "* 64.",
-              when=lambda seen: "race" in seen.kinds),
+              when=lambda seen: "race" in seen.kinds and not one_by_one(seen)),
+        Wrong(Changed(("y[2 * i] = pair.x;", "y[i] = pair.x;"), ("y[2 * i + 1] = pair.y;", "y[i + 1] = pair.y;")),
+              "Word i holds two floats, so the words before it hold 2 * i: they are y[2 * i] and y[2 * i + 1].",
+              when=lambda seen: "race" in seen.kinds and one_by_one(seen)),
         Wrong(Changed(("y[2 * i] = pair.x;", "y[2 * i] = pair.y;"), ("y[2 * i + 1] = pair.y;", "y[2 * i + 1] = pair.x;")),
               "The halves of each word are exchanged: the first, `x`, is in the lower 16 bits.", like=swapped),
         Wrong(Changed(("var i = id.x;", "int i = id.x;")), generic="is C++"),
