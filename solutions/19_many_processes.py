@@ -42,8 +42,8 @@ def ring_seconds(ranks, size, latency, bandwidth):
 #
 # `losses` holds the losses of this rank's tokens, an array of any length, which may differ from rank to rank and be 0 on some
 # (but not on all). Return, on every rank, the mean over the tokens of *all* ranks. `communicator.all_reduce(x)` takes an
-# array and returns the sum over all ranks, of the same shape. With `[2.0, 4.0]` on rank 0 and `[9.0]` on rank 1 it is 5. `np`
-# is NumPy.
+# array, of the same shape and dtype on all ranks, and returns the sum over all ranks, of that shape. With `[2.0, 4.0]` on rank
+# 0 and `[9.0]` on rank 1 it is 5. `np` is NumPy.
 
 
 # %% exercise="mean_over_ranks" lecture=true

@@ -6,10 +6,10 @@
 # %% [markdown]
 # ## Quantise a row
 #
-# `row` holds floats. Return two things: its codes, integers from -127 to 127 as an array of `np.int8`, and the scale, so
-# that `codes * scale` is near the row. The largest absolute value of the row gets the code 127 or -127, and every other
-# weight the nearest code. A row of zeros has the scale 0 and codes 0. For `[1.27, -0.3, 0.02]` they are `[127, -30, 2]` and
-# 0.01. `np` is NumPy. `np.rint` rounds to the nearest integer.
+# `row` holds floats. Return two things: its codes, integers from -127 to 127 as an array of `np.int8`, and the scale, so that
+# `codes * scale` is near the row. The largest absolute value of the row gets the code 127 or -127, and every other weight the
+# nearest code. A row of zeros has the scale 0 and codes 0, and nothing is divided by 0 there. For `[1.27, -0.3, 0.02]` they
+# are `[127, -30, 2]` and 0.01. `np` is NumPy. `np.rint` rounds to the nearest integer.
 
 
 # %% exercise="quantise_row" lecture=true

@@ -65,7 +65,7 @@ def compose_steps(first, then):
 # If every thread added to `counts` in global memory, many would wait for the count of one common number. So each block counts
 # in `own`, in shared memory, and adds that to the result at the end. Setting `own` to 0 and the end stand there; write what
 # lies between. For x `[2, 0, 2, 5]` and 6 bins it is `[1, 0, 2, 0, 0, 1]`. It is launched with two blocks of 64 threads,
-# however large n is.
+# however large n is. Where all numbers are the same, two requests may write to global memory, one of each block.
 
 # %% exercise="private_counts" lecture=true
 # include kernels/histogram.cu histogram_2_shared: count in own, once all its zeros are there, and wait until all have counted
@@ -107,9 +107,10 @@ def compose_steps(first, then):
 # Return `(y, S)`, y (T, E) and the state after the last step. Take `chunk` steps at a time; within a
 # chunk use the masked product, between chunks the state. The last chunk may be shorter.
 #
-# Every exponent must be at most 0. Some g are as low as -500: then $e^{-G}$ overflows, while $e^{G_t - G_s}$ for s up to t does
-# not. With a chunk of 1 it is the recurrence, with a chunk of T the masked product. For 512 steps in chunks of 64 you may call
-# `np.exp` at most 40 times, so a loop over all steps will not do. `np` is NumPy.
+# Every exponent must be at most 0. Some g are as low as -500: then $e^{-G}$ overflows, while $e^{G_t - G_s}$ for s up to t
+# does not. With a chunk of 1 it is the recurrence, with a chunk of T the masked product. For 512 steps in chunks of 64 you may
+# call `np.exp` at most 40 times, and take a piece of an array, such as `q[part]` or `g[t]`, at most 256 times: a loop over all
+# steps will not do. `np` is NumPy.
 
 
 # %% exercise="chunked_attention"

@@ -23,15 +23,16 @@ def cases(random):
 
 
 def called(answer, ranks, x, A, B):
-    return on_ranks(answer, *([one] * ranks for one in (x, A, B)), given=("all_reduce",))
+    own = np.arange(A.shape[1]) // (A.shape[1] // ranks) == np.arange(ranks)[:, None]  # (ranks, F)
+    y, sent = on_ranks(answer, *([one] * ranks for one in (x, A, B)), given=("all_reduce",))
+    alone = on_ranks(answer, [x] * ranks, [*(own[:, None] * A)], [*(own[..., None] * B)], given=("all_reduce",))
+    return y, sent, alone[0]
 
 
-def whole(communicator, x, A, B):
-    u = x @ A
+def by_parts(communicator, x, A, B):
+    u = x @ np.array_split(A, communicator.size, axis=1)[communicator.rank]
     h = 0.5 * u * (1 + np.tanh(0.7978845608 * (u + 0.044715 * u**3)))
-    y = h @ B
-    communicator.all_reduce(y)  # sends what a right answer sends
-    return y
+    return communicator.all_reduce(h @ np.array_split(B, communicator.size)[communicator.rank])
 
 
 exercise = Exercise(
@@ -41,14 +42,14 @@ exercise = Exercise(
     defines="column_then_row",
     given=GIVEN,
     cases=cases,
-    reference=whole,
+    reference=by_parts,
     call=called,
-    results=("y on each rank", "the bytes that the ranks send"),
+    results=("y on each rank", "the bytes that the ranks send", "y where a rank has zeros for the parts of others"),
     hints=(
         "x @ A[:, own] gives some columns of the hidden layer, and these are complete. So what may be done with them at once?",
         "A product h @ B is a sum over the rows of B. Each rank has the terms of its own rows: who adds them up?",
-        "own = slice(rank * part, (rank + 1) * part), with part = A.shape[1] // size; all_reduce(gelu(x @ A[:, own]) @ "
-        "B[own]).",
+        "rank, size = communicator.rank, communicator.size; part = A.shape[1] // size; own = slice(rank * part, (rank + 1) * "
+        "part); return communicator.all_reduce(gelu(x @ A[:, own]) @ B[own]).",
     ),
     example='''def two_halves(x, W):
     """A product cut the other way: x into columns, W into rows. The two summands have the shape of the result."""
@@ -89,6 +90,10 @@ exercise = Exercise(
     return communicator.all_reduce(y)
 """, "Every rank computes everything, and the sum is y once for each rank. A rank may multiply by its own columns and rows "
               "only."),
+        Wrong("""def column_then_row(communicator, x, A, B):
+    return communicator.all_reduce(gelu(x @ A) @ B) / communicator.size
+""", "Every rank computes all of y, and the mean of equal arrays is what each had before. A rank may multiply by its own "
+              "columns and rows only."),
         Wrong(Changed(("communicator.all_reduce(h @ B[own])", "communicator.all_reduce(h) @ B[own]")),
               "The all-reduce adds up hidden numbers, which belong to different columns on each rank. Multiply by your own "
               "rows first: what can be added is y."),

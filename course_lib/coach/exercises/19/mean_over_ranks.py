@@ -1,5 +1,7 @@
 """The mean over all tokens, where ranks hold different numbers of them."""
 
+import re
+
 import numpy as np
 
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
@@ -52,6 +54,13 @@ exercise = Exercise(
         Wrong("""def mean_over_ranks(communicator, losses):
     return communicator.all_reduce(losses).sum() / communicator.size / len(losses)
 """, "An all-reduce adds up arrays of one shape. Here they differ in length from rank to rank: give it the sum and the number.",
-              when=lambda seen: seen.error.startswith("Refused: Ranks") and "all_reduce of float64" in seen.error),
+              when=lambda seen: len(set(re.findall(r"all_reduce of float64 \((\d+),\)", seen.error))) == 2),
+        Wrong("""def mean_over_ranks(communicator, losses):
+    total, count = communicator.all_reduce(np.array([sum(losses), len(losses)]))
+    return total / count
+""", "Of no losses sum(losses) is a whole number, 0, and an all-reduce adds up arrays of one dtype. losses.sum() is a float "
+              "on every rank.",
+              when=lambda seen: {"float64", "int64"} == set(re.findall(r"all_reduce of (\w+)", seen.error))
+              and re.search(r"(?<![.\w])sum\(losses\)", seen.text)),
     ],
 )  # fmt: skip

@@ -30,8 +30,8 @@ exercise = Exercise(
         "What arrives in the first step is the chunk of the rank before. Whose chunk arrives in the second?",
         "In step s the chunk of rank (rank - s - 1) % size arrives. Put it into the list at this index, and send it in the "
         "next step.",
-        "chunks = [chunk] * size; for step in range(size - 1): chunks[(rank - step - 1) % size] = pass_on(communicator, "
-        "chunks[(rank - step) % size]).",
+        "rank, size = communicator.rank, communicator.size; chunks = [chunk] * size; for step in range(size - 1): "
+        "chunks[(rank - step - 1) % size] = pass_on(communicator, chunks[(rank - step) % size]). At the end chunks.",
     ),
     example='''def counted(communicator):
     """How many ranks there are, found without `size`: each rank's number goes around until it is back where it began."""

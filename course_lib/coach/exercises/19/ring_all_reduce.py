@@ -71,7 +71,11 @@ exercise = Exercise(
                 when=lambda seen: seen.error and re.search(r"array_split\(.*, *(len\(\w+\)|x\.size|x\.shape\[0\])\)", seen.text)),
         Mistake("The numbers behind the last whole chunk are in none of them, so they are missing in the end: `//` leaves out "
                 "what does not divide evenly. np.array_split leaves none out.",
-                when=lambda seen: "cannot reshape" in seen.error and re.search(r"// *(communicator\.size|size)\b", seen.text)),
+                when=lambda seen: re.search(r"// *(communicator\.size|size)\b", seen.text)
+                and int(re.search(r"cannot reshape array of size (\d+)", seen.error)[1]) < seen.inputs[0][0].size),
+        Mistake("What you filled up x with is still in the result. Cut with np.array_split, which needs no padding.",
+                when=lambda seen: re.search(r"np\.(zeros|pad)", seen.text)
+                and int(re.search(r"cannot reshape array of size (\d+)", seen.error)[1]) > seen.inputs[0][0].size),
         Wrong("""def ring_all_reduce(communicator, x):
     n = x.size // communicator.size
     row = x.reshape(-1)

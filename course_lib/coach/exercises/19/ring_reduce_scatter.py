@@ -37,8 +37,9 @@ exercise = Exercise(
         "adds its own.",
         "In step s a rank sends chunk (rank - s - 1) % size. What arrives is the chunk that the rank before it has sent: "
         "one less, (rank - s - 2) % size. Add it to your own chunk of that number.",
-        "chunks = list(chunks); for step in range(size - 1): received = pass_on(communicator, chunks[(rank - step - 1) % "
-        "size]); index = (rank - step - 2) % size; chunks[index] = chunks[index] + received. At the end chunks[rank].",
+        "rank, size = communicator.rank, communicator.size; chunks = list(chunks); for step in range(size - 1): received = "
+        "pass_on(communicator, chunks[(rank - step - 1) % size]); index = (rank - step - 2) % size; chunks[index] = "
+        "chunks[index] + received. At the end chunks[rank].",
     ),
     example='''def whispered(communicator, word):
     """A word goes once around the ring, and each rank adds its own number: what rank 0 said, as the last rank hears it."""

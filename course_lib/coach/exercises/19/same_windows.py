@@ -44,8 +44,8 @@ exercise = Exercise(
         "After one all_gather every rank holds all windows, and can compare them without the others.",
         "all_gather returns one long array. reshape(communicator.size, -1) gives a row for each rank. Sets find what is "
         "common: `a & b` is empty if nothing is.",
-        "sets = [set(row.tolist()) for row in rows]; a rank is named if any(own & sets[other] for other in range(size) if "
-        "other != rank).",
+        "sets = [set(row.tolist()) for row in rows]; return [rank for rank, own in enumerate(sets) if any(own & sets[other] "
+        "for other in range(len(sets)) if other != rank)].",
     ),
     example='''def shared_letters(words):
     """The numbers of the words that have a letter in common with the first."""

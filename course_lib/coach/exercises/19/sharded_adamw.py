@@ -108,11 +108,12 @@ exercise = Exercise(
 """, "The step is right, but every rank receives the whole gradients of all others. With reduce_scatter each gets the sum "
               "of its own shard alone, in 1/N of the bytes."),
         Mistake("Give reduce_scatter the whole g: it returns this rank's piece of the sum itself.",
-                when=lambda seen: re.search(r"reduce_scatter\(\s*g\[", seen.text)),
+                when=lambda seen: re.search(r"reduce_scatter\(\s*g\[", seen.text)
+                or ("reduce_scatter was given" in seen.error and seen.text.count("reduce_scatter(") == 1)),
         Wrong(Changed(("communicator.all_gather(own), m, v", "own, m, v")),
               "You return the shard of p. All ranks need all parameters for the next forward pass: all_gather puts the "
               "shards together.",
-              when=lambda seen: "reduce_scatter was given" in seen.error or "same shape" in seen.error
+              when=lambda seen: "arrays must have the same shape" in seen.error
               or seen.got[0].shape[1] < seen.expected[0].shape[1],
               once="p has as many numbers as a shard"),
     ],

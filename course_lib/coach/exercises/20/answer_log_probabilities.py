@@ -48,7 +48,8 @@ exercise = Exercise(
         "np.take_along_axis(logits, picks[..., None], -1) takes one logit for each position; where a target is IGNORE, let the "
         "pick be 0 and put 0 for its log-probability afterwards.",
         "largest = logits.max(-1, keepdims=True); total = largest + np.log(np.exp(logits - largest).sum(-1, keepdims=True)); "
-        "np.where(targets != IGNORE, (picked - total)[..., 0], 0).sum(-1).",
+        "scored = targets != IGNORE; picked = np.take_along_axis(logits, np.where(scored, targets, 0)[..., None], -1); "
+        "np.where(scored, (picked - total)[..., 0], 0).sum(-1).",
     ),
     example='''def row_sums(values, marks):
     """The sum of each row of values (B, T), over the columns where marks (B, T) is not negative."""

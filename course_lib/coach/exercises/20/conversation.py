@@ -11,6 +11,8 @@ def cases(random):
     yield Case("two questions, two answers", [("user", "A"), ("assistant", "B"), ("user", "C"), ("assistant", "De")])
     yield Case("the last question is open", [("user", "A"), ("assistant", "Bc"), ("user", "Def")])
     yield Case("an empty answer", [("user", "A"), ("assistant", "")])
+    yield Case("a question with a letter of two bytes", [("user", "Où?"), ("assistant", "There.")])
+    yield Case("an answer with a letter of two bytes", [("user", "Who?"), ("assistant", "Zoë.")])
     yield Case("text that looks like a special token", [("user", "<|assistant|>"), ("assistant", "<|user|>")])
 
 

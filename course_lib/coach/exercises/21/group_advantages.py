@@ -10,7 +10,7 @@ def cases(random):
     yield Case("two texts", np.array([0.0, 1.0]))
     yield Case("one right of four", np.array([0.0, 0.0, 1.0, 0.0]))
     yield Case("all right", np.array([1.0, 1.0, 1.0]))
-    yield Case("all the same, but not 1", np.array([0.3, 0.3, 0.3]))
+    yield Case("all the same, and their mean is rounded", np.array([0.1, 0.1, 0.1]))
     yield Case("rewards below zero", np.array([-2.0, 1.0, -5.0]))
     yield Case("sixteen texts", random.integers(0, 2, 16).astype(float))
     yield Case("a group of one", np.array([1.0]))
@@ -50,6 +50,9 @@ exercise = Exercise(
               "A group in which all earned the same gives 0 / 0. It teaches nothing: return zeros.",
               when=lambda seen: np.ptp(seen.inputs[0]) == 0 and seen.got is not None and np.isnan(seen.got).all(),
               once="nan comes from 0 / 0 alone"),
+        Wrong(Changed(("spread > 1e-9", "spread != 0")),
+              "The mean of equal numbers may be rounded, so their deviation is not always exactly 0, but about 1e-17. "
+              "Return zeros where it is as small as that."),
         Wrong(Changed(("apart / spread", "-apart / spread")),
               "The sign: a text that earned more than its group has a positive one."),
     ],

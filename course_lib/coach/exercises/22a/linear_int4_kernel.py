@@ -82,7 +82,9 @@ exercise = Exercise(
         "belongs to group w / GROUP_WORDS of row m: number m * groups + w / GROUP_WORDS of scales and zeros.",
         "Eight<N> values(x + row * K, 8 * w, K) loads the eight numbers of x that they are multiplied with; values[i] is 0 "
         "beyond K. Code i is word >> 4 * i & 15.",
-        "for (int i = 0; i < 8; i++) part += ((word >> 4 * i & 15) - zero) * values[i]; then sum += scales[group] * part;",
+        "For each w: word = words[m * line + w], an unsigned; group = m * groups + w / GROUP_WORDS; const float zero = zeros "
+        "? zeros[group] : ZERO; float part = 0.0f; for (int i = 0; i < 8; i++) part += ((word >> 4 * i & 15) - zero) * "
+        "values[i]; then sum += scales[group] * part;",
     ),
     example='''// One number for each warp: the sum of a row of bytes, four to a word.
 __global__ void byte_sums(const unsigned* words, float* y, int line, int M) {

@@ -18,7 +18,7 @@ def cases(random):
             random.uniform(0.001, 0.01, M).astype(np.float32), random.normal(size=M).astype(np.float32) if bias else None,
         )  # fmt: skip
 
-    yield case("two words", 1, 8, 1)
+    yield case("two words", 1, 8, 3)
     yield case("one word", 1, 4, 3)
     yield case("K no multiple of 4", 1, 5, 2, bias=True)
     yield case("an odd number of words", 2, 100, 5)

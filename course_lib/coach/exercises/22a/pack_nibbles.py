@@ -16,6 +16,12 @@ def right(codes):
     return (codes[:, 0::2] + 16 * codes[:, 1::2]).astype(np.uint8)
 
 
+def check(result, codes):
+    if np.asarray(result).dtype != np.uint8:
+        return f"The bytes are {np.asarray(result).dtype}, and must be uint8, as the codes are."
+    return None
+
+
 exercise = Exercise(
     title="Pack two in a byte",
     minutes=4,
@@ -24,10 +30,12 @@ exercise = Exercise(
     given="import numpy as np",
     cases=cases,
     reference=right,
+    check=check,
     hints=("codes[:, 0::2] are the even ones, codes[:, 1::2] the odd ones. odd << 4 moves four bits up; | joins the two.",),
     wrong=[
         Wrong(Changed(("codes[:, 0::2] | codes[:, 1::2] << 4", "codes[:, 1::2] | codes[:, 0::2] << 4")),
               "The halves are exchanged: the even code belongs in the lower four bits."),
+        Wrong(Changed(("1::2] << 4", "1::2].astype(int) << 4")), generic="must be uint8"),
         Wrong(Changed(("<< 4", "<< 8")),
               "A shift by 8 moves the odd code out of the byte. Four bits up is << 4."),
         Wrong(Changed(("codes[:, 0::2] | codes[:, 1::2] << 4",

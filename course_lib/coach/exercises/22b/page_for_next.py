@@ -13,6 +13,8 @@ def cases(random):
     yield Case("three texts hold the page", [1, 0], 3, 2, [3, 3, 0, 0], [2, 3])
     yield Case("pages of one row", [3, 1], 2, 1, [0, 1, 0, 2], [2, 0])
     yield Case("the last page of all", [0], 3, 8, [2, 0], [1])
+    yield Case("the page is there before its first row", [2, 0], 4, 4, [1, 0, 1, 0], [1, 3])
+    yield Case("a page behind it as well", [2, 0, 1], 4, 4, [2, 1, 1, 0], [3])
 
 
 def call(answer, table, length, rows, holders, free):
@@ -27,7 +29,7 @@ def right(table, length, rows, holders, free):
         return None
     new = free.pop()
     holders[:] = [1 if p == new else count - (p == page) for p, count in enumerate(holders)]
-    table[length // rows :] = [new]
+    table[length // rows : length // rows + 1] = [new]
     return page
 
 

@@ -44,6 +44,22 @@ def exponentials(answer):
     return len(calls)
 
 
+def pieces(answer):
+    """How often a piece of the inputs, or of what is computed from them, is taken for 512 steps in chunks of 64."""
+    taken = []
+
+    class Watched(np.ndarray):
+        def __getitem__(self, index):
+            taken.append(1)
+            return super().__getitem__(index)
+
+    random = np.random.default_rng(0)
+    q, k, v = random.normal(size=(3, 512, 4))
+    inputs = [x.view(Watched) for x in (q, k, v, -random.uniform(0, 0.1, (512, 4)))]
+    answer(*inputs, np.zeros((4, 4)), 64)
+    return len(taken)
+
+
 exercise = Exercise(
     title="In chunks",
     minutes=15,
@@ -53,7 +69,8 @@ exercise = Exercise(
     reference=recurrence,
     results=("y", "S"),
     call=lambda answer, q, k, v, g, S, chunk: tuple(answer(q, k, v, g, S, chunk)),
-    goals=[Goal("calls of np.exp, for 512 steps in chunks of 64", exponentials, at_most=40)],
+    goals=[Goal("calls of np.exp, for 512 steps in chunks of 64", exponentials, at_most=40),
+           Goal("pieces taken of arrays, such as q[part], for 512 steps in chunks of 64", pieces, at_most=256)],
     hints=(
         "As `one_chunk` of the lecture, in a loop over range(0, len(q), chunk). Only G, np.cumsum(g, axis=0), has an axis "
         "more, (C, D), so the decay between two steps differs from channel to channel.",
@@ -106,5 +123,12 @@ exercise = Exercise(
         y[t] = S.T @ q[t]
     return y, S
 """, generic="the goal is not reached"),
+        Wrong("""def chunked_attention(q, k, v, g, S, chunk):
+    y, decays = np.empty_like(v), np.exp(g)
+    for t in range(len(q)):
+        S = decays[t][:, None] * S + np.outer(k[t], v[t])
+        y[t] = S.T @ q[t]
+    return y, S
+""", generic="the goal is not reached: pieces taken of arrays"),
     ],
 )  # fmt: skip

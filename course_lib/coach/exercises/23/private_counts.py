@@ -3,7 +3,10 @@
 import numpy as np
 
 from course_lib import cuda
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
+from course_lib.coach.kernels import requests
+
+AGAIN = "one number again and again"
 
 
 def cases(random):
@@ -11,7 +14,7 @@ def cases(random):
     yield Case("one number", np.array([19], np.int32), 20)
     yield Case("numbers below 0 and beyond the bins", np.array([-1, 6, 3, 100, 3, -7], np.int32), 6)
     yield Case("more than all threads", random.integers(0, 20, 1000).astype(np.int32), 20)
-    yield Case("one number again and again", np.full(300, 4, np.int32), 20)
+    yield Case(AGAIN, np.full(300, 4, np.int32), 20)
 
 
 def launch(kernel, x, BINS):
@@ -36,6 +39,8 @@ exercise = Exercise(
     cases=cases,
     reference=counted,
     call=launch,
+    measured=AGAIN,
+    goals=[Goal("requests that write global memory", requests("write"), at_most=2)],
     hints=("A barrier, a loop over i in steps of gridDim.x * blockDim.x, and a barrier. In the loop: "
            "if (x[i] >= 0 && x[i] < BINS) atomicAdd(&own[x[i]], 1);",),
     wrong=[
@@ -47,6 +52,7 @@ exercise = Exercise(
               "write in between. atomicAdd does all three in one step.",
               when=lambda seen: any("own[x[i]]" in i.source and "atomic" not in i.source and i.source == i.other_source
                                     for i in seen.issues if i.kind == "race")),
+        Wrong(Changed(("&own[x[i]]", "&counts[x[i]]")), generic="the goal is not reached"),
         Wrong(Changed(("if (x[i] >= 0 && x[i] < BINS) ", "")), generic="out of bounds"),
     ],
 )  # fmt: skip
