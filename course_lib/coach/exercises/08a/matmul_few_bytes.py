@@ -7,7 +7,8 @@ from course_lib.coach.kernels import bytes_moved
 from course_lib.coach.shared_cases import multiplied, products
 
 SIZES = {"two by two": (2, 2, 2), "one number": (1, 1, 1), "one row": (1, 20, 9), "one column": (20, 1, 9),
-         "several blocks, ragged": (70, 66, 21), "64 by 64": (64, 64, 64)}  # fmt: skip
+         "several blocks, ragged": (70, 66, 21), "64 by 64": (64, 64, 64),
+         "a long sum": (5, 3, 130)}  # fmt: skip
 
 
 def one_tile_only(A, B):
@@ -60,6 +61,9 @@ __global__ void matrix_vector(const float* A, const float* v, float* y, int M, i
         Wrong(Changed(("part < 16; part++", "part < 1; part++")),
               "Only 16 x 16 numbers of each block's 64 x 64 are written. A thread has 16 of them to compute.",
               like=one_tile_only),
+        Wrong(Changed(("k < K; k += 16", "k < min(K, 64); k += 16")),
+              "Only the first 64 terms of each sum are there, and K may be larger: loop over all of it.",
+              like=lambda A, B: A[:, :64] @ B[:64]),
         Wrong(Changed(("k < K; k += 16", "k < 16; k += 16")),
               "Only the first 16 terms of each sum are there: loop over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),
         Wrong(Changed(("        float sum = 0.0f;", "        if (i >= M || j >= N) continue;\n        float sum = 0.0f;")),

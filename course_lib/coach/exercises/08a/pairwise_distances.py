@@ -56,7 +56,9 @@ exercise = Exercise(
         "It is the lecture's tiled `gram` with two matrices, and with other terms to add up.",
         "Thread (x, y) loads a number of X in row i, and one of Y in row blockIdx.x * 16 + y, both along k. It uses a[y][t] "
         "and b[x][t].",
-        "float apart = a[y][t] - b[x][t]; sum += apart * apart; and a row of b needs one word more.",
+        "a[y][x] = i < M && k + x < K ? X[i * K + k + x] : 0.0f; b[y][x] likewise from that row of Y, if it is below N; a "
+        "barrier; float apart = a[y][t] - b[x][t]; sum += apart * apart; a barrier. A row of b needs one word more, and "
+        "D[i * N + j] is written if i < M and j < N.",
     ),
     example='''// The largest difference instead of the sum of squares, without tiles.
 __global__ void farthest(const float* X, const float* Y, float* D, int M, int N, int K) {

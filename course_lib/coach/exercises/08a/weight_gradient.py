@@ -68,7 +68,8 @@ __global__ void input_gradient(const float* dY, const float* W, float* dX, int M
               "Where must they wait for each other a second time?",
               when=lambda seen: seen.label == "two iterations" and "race" in seen.kinds),
         Wrong(Changed(("    if (k < K && n < N) {\n", "    {\n")),
-              "Now all threads run the loop, but those outside of dW write as well. The write needs a condition of its own.",
+              "Now all threads run the loop, but some that lie outside of dW write as well. The write needs a condition of "
+              "its own: k < K and n < N, both.",
               when=lambda seen: any(i.kind == "out-of-bounds" and "a write" in i.message for i in seen.issues)
                   or (seen.kinds == {"race"} and "two threads write" in seen.issues[0].message)),
         Wrong(Changed(("    float sum = 0.0f;\n", "    float sum;\n"), ("        a[y][x] =",

@@ -5,7 +5,8 @@ from course_lib.coach.kernels import requests
 from course_lib.coach.shared_cases import multiplied, products
 
 SIZES = {"two by two": (2, 2, 2), "one number": (1, 1, 1), "one row": (1, 20, 9), "one column": (20, 1, 9),
-         "several blocks, ragged": (70, 66, 21), "128 by 128": (128, 128, 64)}  # fmt: skip
+         "several blocks, ragged": (70, 66, 21), "128 by 128": (128, 128, 64),
+         "a long sum": (5, 3, 130)}  # fmt: skip
 
 
 exercise = Exercise(
@@ -27,8 +28,9 @@ exercise = Exercise(
         "If a thread owns four columns side by side, one float4 brings all four of them: groups of four that are spread, "
         "as in kernel 6. For the "
         "rows, store the slice of A transposed, a[t][r]: then the rows of one term are adjacent.",
-        "`__shared__ __align__(16) float b[8][64];`, then `const float4 four = *(const float4*)&b[t][4 * x];` and the next "
-        "group 32 columns on. And the load may write float4 too.",
+        "x = threadIdx.x % 8, y = threadIdx.x / 8; `__shared__ __align__(16) float b[8][64];`, then for each term t of the "
+        "slice `const float4 four = *(const float4*)&b[t][4 * x];` and the next group 32 columns on; a[t] likewise with y. "
+        "And the load may write float4 too.",
     ),
     example='''// Sums of the rows of x (M, 64), read four at a time; a warp for each row.
 __global__ void row_sums(const float* x, float* y, int M) {
@@ -47,6 +49,9 @@ __global__ void row_sums(const float* x, float* y, int M) {
 }
 ''',
     wrong=[
+        Wrong(Changed(("k < K; k += 8", "k < min(K, 64); k += 8")),
+              "Only the first 64 terms of each sum are there, and K may be larger: loop over all of it.",
+              like=lambda A, B: A[:, :64] @ B[:64]),
         Wrong(Changed(("k < K; k += 8", "k < 8; k += 8")), "Only the first slice of 8 terms is summed: loop over all of K.",
               like=lambda A, B: A[:, :8] @ B[:8]),
         Wrong(Changed(("    float sum[8][8] = {};", "    if (first_row + y >= M) return;\n    float sum[8][8] = {};")),

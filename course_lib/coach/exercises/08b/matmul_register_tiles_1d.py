@@ -7,7 +7,7 @@ from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Mistake, Wr
 from course_lib.coach.kernels import bytes_moved, requests
 from course_lib.coach.shared_cases import matrices
 
-SMALL, LARGE = "8, 8, 4, 4", "64, 64, 8, 8"
+SMALL, LARGE, HIGH = "8, 8, 4, 4", "64, 64, 8, 8", "16, 8, 8, 4"
 NEEDED = 4 * 3 * 64 * 64  # one tile: every number moves once
 
 
@@ -15,7 +15,8 @@ def cases(random):
     sizes = {"one slice": (8, 8, 4, SMALL), "one number": (1, 1, 1, SMALL), "two slices": (8, 8, 8, SMALL),
              "ragged rows": (7, 8, 4, SMALL), "ragged columns": (8, 7, 4, SMALL), "ragged sum": (8, 8, 5, SMALL),
              "one row": (1, 9, 6, SMALL), "one column": (9, 1, 6, SMALL), "several blocks, ragged": (19, 21, 10, SMALL),
-             "large tiles, ragged": (66, 70, 9, LARGE), "64 by 64": (64, 64, 64, LARGE)}  # fmt: skip
+             "large tiles, ragged": (66, 70, 9, LARGE), "64 by 64": (64, 64, 64, LARGE),
+             "tiles of four sizes, ragged": (19, 21, 10, HIGH)}  # fmt: skip
     for label, (M, N, K, tile) in sizes.items():
         yield Case(label, *matrices(random, M, N, K), tile)
 
@@ -67,7 +68,7 @@ exercise = Exercise(
     minutes=20,
     language="cuda",
     defines="matmul_register_tiles_1d",
-    instances=(SMALL, LARGE),
+    instances=(SMALL, LARGE, HIGH),
     cases=cases,
     reference=lambda A, B, tile: A @ B,
     call=launch,
@@ -97,8 +98,9 @@ __global__ void many_vectors(const float* A, const float* V, float* Y, int M, in
 }
 ''',
     wrong=[
-        Mistake("Each thread reads the same number of B from shared memory TM times. Read it once, into a variable, before the "
-                "loop over the TM results. (The compiler of a GPU may do that by itself; the simulator counts what is written.)",
+        Mistake("Each thread reads the same number of B from shared memory TM times. Let the loop over the terms of a "
+                "slice be the outer one, and read it there once, into a variable, for all TM results. (The compiler of a "
+                "GPU may do that by itself; the simulator counts what is written.)",
                 when=lambda seen: seen.label == "64 by 64" and shared_reads(seen.reports) == 2 * 64**3 / 32),
         Wrong(Changed(("        __syncthreads();\n        for (int j", "        for (int j")),
               "A number of a slice is read before the thread that loads it has written it: all must wait after the load.",

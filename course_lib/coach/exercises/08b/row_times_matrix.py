@@ -34,8 +34,9 @@ exercise = Exercise(
            "y[first + 32 * c] = sum[c].",),
     wrong=[
         Wrong(Changed(("        float left = x[k];\n", ""), ("left * A", "x[k] * A")),
-              "x[k] is read again for each of the four columns. Read it once, into a variable, before the loop over them. (The "
-              "compiler of a GPU may do that by itself; the simulator counts what is written.)",
+              "x[k] is read again for each of the four columns. Let the loop over k be the outer one, and read x[k] there "
+              "once, into a variable, for all four. (The compiler of a GPU may do that by itself; the simulator counts what "
+              "is written.)",
               when=lambda seen: seen.label == "16 terms"
                   and bytes_moved(seen.reports) == (16 * (16 + 4) + 16) * 32),
         Wrong(Changed(("A[k * N + first + 32 * c]", "A[k * N + first + 3 * threadIdx.x + c]"),

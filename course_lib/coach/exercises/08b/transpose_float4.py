@@ -77,7 +77,8 @@ __global__ void add_pairs(const float* x, float* y, int n) {
               "Each 4 x 4 is transposed, but it stands where it stood before: rows and columns of y have other lengths.",
               like=blocks_in_place),
         Wrong(Changed(("    if (i < M && j < N) {", "    {")),
-              "Threads beyond the end of x must do nothing: check the first row and the first column of the 4 x 4.",
+              "A thread goes beyond the end of x or y. Its first row i and first column j are multiples of 4, and without "
+              "i < M and j < N it does nothing.",
               when=lambda seen: "out-of-bounds" in seen.kinds and seen.label == "four by four"),
         Wrong(Changed(("int j = blockIdx.x * 32 + threadIdx.x * 4;", "int j = blockIdx.x * 32 + threadIdx.x;")),
               "A float4 must begin at a multiple of 16 bytes. A thread's first row and first column are multiples of 4.",

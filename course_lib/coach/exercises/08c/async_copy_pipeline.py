@@ -48,7 +48,8 @@ __global__ void bring(const float* x, float* y) {
     wrong=[
         Mistake("The barrier stands before the wait. A wait is for a lane's own copies only: first each lane waits, then "
               "comes the barrier.",
-                when=lambda seen: bool(seen.issues) and re.search(r"__sync\w+\(\);\s*ptx::cp_async_wait", seen.text) is not None),
+                when=lambda seen: bool(seen.issues)
+                    and re.search(r"__sync\w+\(\);\s*ptx::cp_async_wait[^;]*;(?!\s*__sync)", seen.text) is not None),
         Wrong(Changed(("        ptx::cp_async_wait<1>();\n", "")),
               "No lane waits for the copies any more: it reads the old contents of the buffer.",
               when=lambda seen: bool(seen.issues) and "cp_async_wait" not in seen.text),

@@ -11,6 +11,7 @@ SIZES = {
     "three slices": (64, 64, 48),
     "several blocks": (128, 192, 32),
     "64 by 64": (64, 64, 64),
+    "a long sum": (64, 64, 144),
 }
 
 
@@ -66,6 +67,9 @@ __global__ void twice(const __nv_bfloat16* X, float* G) {  // X (16, 16), G (2, 
               "Only 16 of the 64 rows are written: four of 16 tiles. Each of the four warps has four tiles; a thread finds its "
               "warp by threadIdx.x / 32.",
               like=of_one_warp),
+        Wrong(Changed(("k < K; k += 16", "k < min(K, 64); k += 16")),
+              "Only the first 64 terms of each sum are there, and K may be larger: loop over all of it.",
+              like=lambda A, B: A[:, :64] @ B[:64]),
         Wrong(Changed(("k < K; k += 16", "k < 16; k += 16")),
               "Only the first 16 terms of each sum are there: loop over all of K.", like=lambda A, B: A[:, :16] @ B[:16]),
         Wrong(Changed(("    for (int k = 0", "    if (threadIdx.x % 32 < 16)\n    for (int k = 0")),

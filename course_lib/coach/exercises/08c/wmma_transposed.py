@@ -8,7 +8,8 @@ from course_lib.coach.shared_cases import bfloat16_bits, matrices
 
 
 def cases(random):
-    for label, M, N, K in (("one fragment", 16, 16, 16), ("two steps", 16, 16, 32), ("2 x 3 tiles", 32, 48, 16)):
+    for label, M, N, K in (("one fragment", 16, 16, 16), ("two steps", 16, 16, 32),
+                           ("2 x 3 tiles, four steps", 32, 48, 64)):  # fmt: skip
         A, B = matrices(random, M, N, K)
         yield Case(label, np.ascontiguousarray(A.T), B)
 
