@@ -144,7 +144,7 @@ def _in_order(answer: Callable) -> Callable:
     @functools.wraps(answer)
     def function(*args, **kwargs):
         result = answer(*args, **kwargs)
-        if isinstance(result, tuple):
+        if isinstance(result, tuple | list):  # several results in a list are right, and the tape takes a tuple
             return tuple(np.asarray(one, order="C") if isinstance(one, np.ndarray) else one for one in result)
         return np.asarray(result, order="C") if isinstance(result, np.ndarray) else result
 

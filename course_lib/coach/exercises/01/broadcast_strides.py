@@ -67,7 +67,7 @@ exercise = Exercise(
     assert all(a == b or a == 1 for a, b in zip(shape, to[m:]))
     return [0] * m + [s if a == b else 0 for a, b, s in zip(shape, to[m:], strides)]
 """, "The caller expects a ValueError for shapes that do not fit; an `assert` raises AssertionError.",
-              when=lambda seen: seen.error.startswith("AssertionError")),
+              when=lambda seen: seen.expected == REFUSED and seen.error.startswith("AssertionError")),
         Wrong("""def broadcast_strides(shape, strides, to):
     if len(shape) != len(to):
         raise ValueError("not the same number of axes")

@@ -27,7 +27,7 @@ exercise = Exercise(
         Wrong(Changed(("b[k][j]", "b[j][k]")), "b[j][k] is in row j of b. Its column j is b[0][j], b[1][j], and so on."),
         Wrong(Changed(("a[i][k] * b[k][j]", "a[j][k] * b[k][i]")), "i and j are exchanged: row i of a, column j of b."),
         Wrong(Changed(("range(len(b))", "range(len(a))")),
-              "There are as many products as a row of a has numbers. len(a) is the number of its rows."),
+              "There are as many products as a row of a has numbers, or a column of b: len(b). Yours is another number."),
         Wrong(Changed(("sum(a[i][k] * b[k][j] for k in range(len(b)))", "a[i][j] * b[i][j]")),
               "This multiplies two single elements. Sum the products along the whole row and column."),
     ],

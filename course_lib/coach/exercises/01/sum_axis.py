@@ -42,8 +42,8 @@ exercise = Exercise(
     reference=right,
     hints=(
         "Take the shape (2, 3, 4) and axis 1. Which three indices does the first sum read? And the second?",
-        "Let outer be the product of the lengths before the axis, and inner that of the lengths behind it. Element "
-        "(o, k, i) lies at (o * length + k) * inner + i.",
+        "Let outer be the product of the lengths before the axis, length its own, and inner the product of those behind it. "
+        "Element (o, k, i) lies at (o * length + k) * inner + i.",
         "For o in range(outer): for i in range(inner): append sum(numbers[(o * length + k) * inner + i] for k in range(length)).",
     ),
     example='''def first_along(numbers, shape, axis):

@@ -36,7 +36,7 @@ exercise = Exercise(
         w = w - rate * gradient(w)
         return w
     return w
-""", "Only one step is taken: the `return` stands inside the loop."),
+""", "Only one step is taken: the `return` stands inside the loop, or each step starts at the first w again."),
         Wrong(Changed(("rate * gradient(w)", "gradient(w)")),
               "The gradient is not the step: multiply it by rate, which makes it short."),
         Wrong(Changed(("gradient(w)", "gradient")), "`gradient` is a function. The slope at w is gradient(w).",

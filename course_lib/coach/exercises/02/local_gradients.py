@@ -87,7 +87,7 @@ exercise = Exercise(
               "1 - x * x is not the slope of tanh: it is 1 - y * y, with y = tanh(x) itself.",
               when=lambda seen: gave(seen, "tanh", lambda x: (1 - x * x,))),
         Wrong(Changed(("1 - math.tanh(inputs[0]) ** 2", "1 / math.cosh(inputs[0]) ** 2")),
-              "cosh(2000) is too large for any float. Take the form 1 - tanh(x) ** 2: it cannot overflow.",
+              "exp(2000), and so cosh(2000), is too large for a float. Take the form 1 - tanh(x) ** 2: it cannot overflow.",
               when=lambda seen: seen.label == "tanh where it is flat" and seen.error.startswith("OverflowError")),
         Wrong("""def local_gradients(operation, inputs):
     if operation == "subtract":

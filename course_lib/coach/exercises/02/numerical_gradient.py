@@ -55,8 +55,8 @@ exercise = Exercise(
     hints=(
         "For one number it was in the lecture: (loss(w + h) - loss(w - h)) / (2 * h). Now do it for each element in turn.",
         "np.ndindex(x.shape) gives the index of each element, whatever the number of axes. Make a copy of x for each step.",
-        "For each index: up = x.copy(); up[index] += step; down likewise with -=; slopes[index] = (function(up) - "
-        "function(down)) / (2 * step).",
+        "slopes = np.zeros(x.shape); for each index: up = x.copy(); up[index] += step; down likewise with -=; slopes[index] "
+        "= (function(up) - function(down)) / (2 * step).",
     ),
     example='''def curvature(function, x, step):
     """How fast the slope itself changes, by finite differences as well: zero on a straight line."""

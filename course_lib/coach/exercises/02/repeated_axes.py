@@ -14,12 +14,17 @@ def cases(random):
     ]
 
 
+def check(axes, shape, to):
+    return None if isinstance(axes, tuple) else "These are the right axes, in a list. The task asks for a tuple."
+
+
 exercise = Exercise(
     title="Where was it repeated?",
     minutes=10,
     defines="repeated_axes",
     target="course_lib.tensor.shapes.repeated_axes",
     cases=cases,
+    check=check,
     hints=(
         "Shapes are aligned at the right. So how many axes of `to` have no partner in `shape`?",
         "An axis of `to` was repeated if it has no partner, or if its partner is 1 and it is not.",

@@ -1,7 +1,9 @@
 """An order in which every node comes after all that it was made from."""
 
+from collections.abc import Iterator
+
 from course_lib.autograd import Node
-from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
+from course_lib.coach.exercise import Case, Changed, Exercise, Refused, Wrong
 
 
 def made_at_random(random, count):
@@ -38,7 +40,12 @@ def order_names(answer, graph, root):
     for name, parents in graph.items():
         nodes[name] = Node("leaf" if not parents else "made", [p and (nodes[p], 0) for p in parents])
         nodes[name].label = name
-    return [node.label for node in answer(nodes[root])]
+    order = answer(nodes[root])
+    if isinstance(order, Iterator):
+        raise Refused(
+            "What you return is no list: it can be gone through only once. backward() goes through it in reverse."
+        )
+    return [node.label for node in order]
 
 
 def check(order, graph, root):
@@ -106,7 +113,7 @@ exercise = Exercise(
 """,
               "Each step down the graph is a nested call, and Python allows about a thousand of these. Keep a stack of "
               "your own: a list of what is still to be done.",
-              when=lambda seen: seen.error.startswith("RecursionError")),
+              when=lambda seen: seen.label == "a chain of 5,000" and seen.error.startswith("RecursionError")),
         Wrong("""def topological_order(root):
     order, done, stack = [], set(), [(root, False)]
     while stack:

@@ -70,8 +70,8 @@ exercise = Exercise(
     call=steps,
     hints=(
         "The lecture did it by hand for one parameter. Here the same lines stand in a loop over five lists that belong together.",
-        "Write into them: m[...] = beta1 * m + (1 - beta1) * g, the same for v with beta2 and g * g. `settings` has the two "
-        "divisors.",
+        "for p, g, m, v, decay in zip(...): m[...] = beta1 * m + (1 - beta1) * g, the same for v with beta2 and g * g. "
+        "learning_rate is settings[0]; the other two are divisors.",
         "p *= 1 - learning_rate * decay; then m and v; then p -= learning_rate * (m / settings[1]) / (np.sqrt(v / settings[2]) "
         "+ eps). Before, if `norm` is given: g = g * min(1, max_norm / (norm[0] + 1e-6)), in a new array.",
     ),
@@ -119,7 +119,8 @@ exercise = Exercise(
                       ("(np.sqrt(v / correction2) + eps)", "(np.sqrt(v / correction2) + eps)\n        "
                        "p *= 1 - learning_rate * decay")),
               "The decay comes after the step here, so it makes the step smaller as well. First the decay, then the step."),
-        Wrong(Changed(("        p *= 1 - learning_rate * decay\n", "")), "There is no weight decay."),
+        Wrong(Changed(("        p *= 1 - learning_rate * decay\n", "")),
+              "No decay arrives in the parameters: p *= 1 - learning_rate * decay, in place. `p = p * ...` is a new array."),
         Wrong(Changed(("1 - learning_rate * decay", "1 - decay")),
               "The decay must be multiplied by the learning rate as well."),
         Wrong(Changed(("(1 - beta2) * g * g", "(1 - beta2) * g")),

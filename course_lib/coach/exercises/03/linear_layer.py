@@ -38,14 +38,15 @@ def built(answer, inputs, outputs, bias, std, x):
     if not isinstance(layer, Module):
         return {"is a module": False}
     shapes = {name: tuple(p.shape) for name, p in layer.named_parameters()}
-    kept = getattr(layer, "bias", None)
+    kept = getattr(layer, "bias", "missing")
     seen = {"is a module": True, "shapes": shapes, "bias": kept.numpy().copy() if "bias" in shapes else kept}
     if shapes != wanted(inputs, outputs, bias):
         return seen  # `check` says so
     seen["weights"] = [one.weight.numpy().copy() for one in layers]
     seen["drawn anew"] = not np.array_equal(layers[3].weight.numpy(), answer(inputs, outputs).weight.numpy())
     seen["a bias by default"] = getattr(layers[3], "bias", None) is not None
-    seen["wide"] = str(answer(inputs, outputs, dtype="float64").weight.dtype)
+    other = answer(inputs, outputs, bias=bias, device="reference", dtype="float64")
+    seen["elsewhere"] = {name: (str(p.dtype), p.device) for name, p in other.named_parameters()}
     if bias:
         with no_grad():
             layer.bias[...] = np.arange(1.0, outputs + 1)  # so that a bias that is not added shows
@@ -94,10 +95,12 @@ def check(seen, inputs, outputs, bias, std, x):
         )
     if not seen["a bias by default"]:
         return "By default a layer has a bias."
-    if seen["wide"] != "float64":
-        return (
-            f"The layer was asked for float64, and its weight is {seen['wide']}. Pass device and dtype to `parameter`."
-        )
+    for name, (dtype, device) in seen["elsewhere"].items():
+        if (dtype, device) != ("float64", "reference"):
+            return (
+                f"The layer was asked for in float64 on 'reference', and its {name} is {dtype} on {device!r}. Pass device "
+                "and dtype to `parameter`."
+            )
     y = seen["y"]
     if y is None:
         return "`forward` returns nothing: it must end in `return`."
@@ -153,7 +156,7 @@ exercise = Exercise(
 """,
               "`__init__` must take all that is named in the task, with these defaults: (self, inputs, outputs, bias=True, "
               'std=0.02, rng=None, device="cpu", dtype="float32").',
-              when=lambda seen: seen.error.startswith("TypeError") and "__init__() got an unexpected keyword" in seen.error),
+              when=lambda seen: seen.error.startswith("TypeError: Linear.__init__() got an unexpected keyword")),
         Wrong(Changed(("rng = rng or np.random.default_rng()", "pass")),
               "rng may be None: then make one, np.random.default_rng().",
               when=lambda seen: re.search(r"'NoneType' object has no attribute '(normal|standard_normal|random)'", seen.error)),

@@ -29,7 +29,7 @@ exercise = Exercise(
     hints=("Two lines in the loop: the new move is keep * move - rate * gradient; then the move is added to the point.",),
     wrong=[
         Wrong(Changed(("keep * move - rate * gradient", "-rate * gradient")),
-              "This is plain SGD: the move before is forgotten. Keep a part of it, keep * move."),
+              "This is plain SGD: the move before is forgotten. Let move become keep * move - rate * gradient."),
         Wrong(Changed(("keep * move - rate", "move - rate")),
               "The old moves never fade. Only the part `keep` of the move before is kept."),
         Wrong(Changed(("- rate", "+ rate")),

@@ -18,6 +18,7 @@ def cases(random):
         case("one score: its probability is 1", [[5.0]], [0]),
         case("a row that does not count", [[2.0, 1.0, -1.0], [0.0, 3.0, 1.0], [1.0, 1.0, 4.0]], [0, -1, 1]),
         case("another number for rows that do not count", [[2.0, 1.0, -1.0], [0.0, 3.0, 1.0]], [0, 2], 0),
+        case("the same with a number that no column has", [[2.0, 1.0, -1.0], [0.0, 3.0, 1.0]], [-100, 2], -100),
         case("large scores", [[102.0, 101.0, 99.0]], [0]),
         case("sure of the wrong one", [[0.0, -200.0]], [1]),
         case("huge scores of both signs", [[1000.0, -1000.0], [-1000.0, 1000.0]], [0, 0]),

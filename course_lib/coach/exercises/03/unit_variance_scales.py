@@ -65,8 +65,9 @@ exercise = Exercise(
         Wrong(Changed(("1 / y.std()", "y.std()")), "The factor must undo the measured size: 1 / std, not std."),
         Wrong(Changed(("y.std()", "y.var()")),
               "You divide by the variance. The task asks for its root, the standard deviation."),
-        Wrong(Changed(("y.std()", "y.std(axis=0)")), "The task asks for one factor per layer; yours has one for each column.",
-              when=lambda seen: (isinstance(seen.got, tuple | list) and len(seen.got) > 0 and np.ndim(seen.got[0]) == 1)),
+        Wrong(Changed(("y.std()", "y.std(axis=0)")),
+              "The task asks for one factor per layer, and yours has several: y.std() without an axis gives one.",
+              when=lambda seen: isinstance(seen.got, tuple | list) and len(seen.got) > 0 and np.ndim(seen.got[0]) > 0),
         Wrong("""def unit_variance_scales(x, weights):
     out = []
     for w in weights:
