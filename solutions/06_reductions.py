@@ -189,8 +189,8 @@ def see_weighted(m, l, total, x, value):
 # $$dx_j = y_j \left( dy_j - \sum_i y_i \, dy_i \right)$$
 #
 # For y `[0.25, 0.75]` and dy `[1, 0]`, dx is `[0.1875, -0.1875]`. `block_sum<THREADS>(v)` is the sum of the `v` of all
-# threads, and every thread gets it. All threads of the block must call it, also those without a number. It is launched with
-# 64 threads.
+# threads, and every thread gets it. All threads of the block must call it, also those without a number. It is launched with 64
+# and with 128 threads.
 
 # %% exercise="softmax_backward_kernel"
 # include kernels/softmax.cu softmax_backward_1_two_pass: the sum of y dy over the row, and then dx
@@ -235,9 +235,9 @@ def see_weighted(m, l, total, x, value):
 # A part belongs to a group of `LANES` neighbouring lanes: group `own`, the number of the thread divided by LANES, owns part
 # `own % parts` of row `own / parts`. Its lanes read side by side, a `Pack<T, N>` each, N numbers of the type T. `nothing`,
 # `Op::of(a, b)` and `(A)` are as in exercise 4. `warp_reduce<LANES, Op>(result)`, your own of exercise 1, combines the results
-# of a group: **all** lanes of a warp must call it, also those whose group has no part. It is launched with 8 lanes, in blocks
-# of 64 threads, with N = 1 and with N = 4, where K and each are multiples of 4. For 16 rows of 256 numbers at most 32
-# instructions may read, with at most 4 idle lanes. Sums and maxima along the last axis of a tensor are this kernel.
+# of a group: **all** lanes of a warp must call it, also those whose group has no part. It is launched with 8 lanes and with
+# 32, in blocks of 64 threads, with N = 1 and with N = 4, where K and each are multiples of 4. For 16 rows of 256 numbers at
+# most 32 instructions may read, with at most 4 idle lanes. Sums and maxima along the last axis of a tensor are this kernel.
 
 # %% exercise="reduce_rows"
 # include kernels/reduce_rows.cu reduce_rows: loop over your part with your group, shuffle, and one lane writes
@@ -263,8 +263,8 @@ def see_weighted(m, l, total, x, value):
 #
 # The same as exercise 2, for rows that fit into the registers of a block: S is at most THREADS * N * ITEMS. There are `rows`
 # rows and perhaps fewer blocks, or more: a block takes row `blockIdx.x`, if it exists, and then every `gridDim.x`-th. It is
-# launched with 32 threads. The count is the number of bytes moved for 16 rows of 256 numbers: 32,768 must move. Your tries are
-# remembered, and `course.versions("softmax_forward")` draws them under a roofline.
+# launched with 32 and with 64 threads. The count is the number of bytes moved for 16 rows of 256 numbers: 32,768 must move.
+# Your tries are remembered, and `course.versions("softmax_forward")` draws them under a roofline.
 #
 # A tool for it: `Row<THREADS, N, ITEMS> own;` is a row in registers, of which each thread holds `own.COUNT` numbers.
 # `own.load(row, S, -INFINITY)` reads the first S numbers of a row (beyond them it holds -INFINITY; if you load fewer than S, the

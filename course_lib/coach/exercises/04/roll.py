@@ -80,7 +80,8 @@ __global__ void clock_hours(const int* hour, int* later, int hours, int n) {
               when=reached(-4)),
         Wrong(Changed(("if (from < 0) {", "if (from < -n) {")),
               "x[-1] was read. In C++ the remainder of a negative number is not positive: -4 % 3 is -1. And one n more "
-              "may not be enough if `shift` is larger than n.", when=reached(-1)),
+              "may not be enough if `shift` is larger than n.",
+              when=lambda seen: reached(-1)(seen) and not re.search(r"\bi\s*-\s*shift\s*%", seen.text)),
         Wrong("""__global__ void roll(const float* x, float* y, int shift, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) y[(i + shift) % n] = x[i];
 }

@@ -75,7 +75,8 @@ exercise = Exercise(
     hints=(
         "The kernel is one line for each thread, as in chapter 04. What is new is only who does the cast: Cast<To, From>::of.",
         "For bool, compare x with a zero of its own type: (From)0.",
-        "return x != (From)0; and in the kernel: if (i < n) y[i] = Cast<To, From>::of(x[i]);",
+        "return x != (From)0; and in the kernel: int i = blockIdx.x * blockDim.x + threadIdx.x; "
+        "if (i < n) y[i] = Cast<To, From>::of(x[i]);",
     ),
     example='''// A scaled copy in another type: a rule for all types, and another for integers of 8 bits.
 template <class To> struct Fit {

@@ -49,7 +49,7 @@ exercise = Exercise(
     hints=(
         "Thread i owns element i of y, as in chapter 04. Which number of a belongs to it?",
         "offset_of(view_a, i) is its index in a, offset_of(view_b, i) in b. Op::of takes the two numbers.",
-        "if (i < n) y[i] = Op::of(a[offset_of(view_a, i)], b[...]);",
+        "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = Op::of(a[offset_of(view_a, i)], b[...]);",
     ),
     example='''// The smaller of two numbers, with the same views.
 #include "view.cuh"

@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
-from course_lib.coach.shared_cases import LAST_MISSING, WHOLE_PACK
+from course_lib.coach.shared_cases import LAST_MISSING, WHOLE_PACK, whole_pack
 
 BLOCK = 64
 INTO = {"a new array": 2, "the branch": 0, "the stream": 1}  # which of x, residual, y the result is
@@ -77,7 +77,7 @@ template <int N> __global__ void mean_of_two(const float* a, const float* b, flo
 ''',
     wrong=[
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              WHOLE_PACK, when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[3] == 4),
+              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[0]), seen.inputs[3])),
         Wrong(Changed(("for (; i < n; i++) y[i] = x[i] + residual[i];", "return;")), LAST_MISSING, like=whole_packs_only),
         Wrong(Changed(("i = N * (", "i = (")),
               "Two threads use the same numbers. A thread takes N neighbours, from number N times its own on; its own counts on "

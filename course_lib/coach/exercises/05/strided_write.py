@@ -65,7 +65,7 @@ exercise = Exercise(
     hints=(
         "Thread i owns value i. Only the index that it is written to is new.",
         "offset_of(view, i) counts from the beginning of the view, and the view begins at index offset of x.",
-        "if (i < n) x[offset + offset_of(view, i)] = values[i];",
+        "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[offset + offset_of(view, i)] = values[i];",
     ),
     example='''// The diagonal of a square matrix becomes `value`: its numbers lie n + 1 apart.
 __global__ void set_diagonal(float* x, float value, int n) {

@@ -74,8 +74,8 @@ exercise = Exercise(
     reference=lambda x: x.argmax(axis=1),
     call=launch,
     hints=(
-        "Column i, if i < results, begins at x + i / inner * n * inner + i % inner. Keep two things in the loop: the "
-        "largest, and its index.",
+        "Column i, if i < results, begins at own = x + i / inner * n * inner + i % inner. Keep two things in the loop: "
+        "`largest`, and its index, `where`.",
         "Begin with the number at index 0. A later one wins if it is larger, or if it is nan and the largest so far is not.",
         "T value = own[k * inner]; if (value > largest || (value != value && largest == largest)) { largest = value; where = "
         "k; }",

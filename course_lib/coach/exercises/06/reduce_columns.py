@@ -83,8 +83,8 @@ exercise = Exercise(
         "K * inner + i % inner; the next ones lie inner apart.",
         "A loop over parts: from blockIdx.y, by gridDim.y. In it a loop over k from part * each to the smaller of (part + 1) "
         "* each and K.",
-        "result = nothing; for (int k = part * each; k < end; k++) result = Op::of(result, (A)x[first + k * inner]); then y[((i "
-        "/ inner) * parts + part) * inner + i % inner] = result;",
+        "const int end = min((part + 1) * each, K); A result = nothing; for (int k = part * each; k < end; k++) result = "
+        "Op::of(result, (A)x[first + k * inner]); then y[((i / inner) * parts + part) * inner + i % inner] = result;",
     ),
     example='''// The first number of each column that is not 0, or 0: x (K, inner).
 __global__ void first_in_column(const float* x, float* y, int K, int inner) {
@@ -101,7 +101,8 @@ __global__ void first_in_column(const float* x, float* y, int K, int inner) {
               when=lambda seen: outside(seen, columns=False)),
         Wrong(Changed(("min((part + 1) * each, K)", "(part + 1) * each")),
               "The last part of a column may be shorter: its numbers end at K.",
-              when=lambda seen: outside(seen, columns=True) and all("'x'" in issue.message for issue in seen.issues)),
+              when=lambda seen: seen.inputs[1].shape[1] % seen.inputs[2] and outside(seen, columns=True)
+                  and all(issue.thread[0] == 0 == issue.block[0] and "'x'" in issue.message for issue in seen.issues)),
         Wrong(Changed(("column[(long long)k * inner]", "column[k]")),
               "These numbers stand side by side in a row. The numbers of a column lie `inner` apart.", like=side_by_side),
         Wrong(Changed(("part += gridDim.y", "part += parts")),

@@ -15,7 +15,8 @@ def cases(random):
     for label, way, rows, K, each, N, LANES in (
         ("the example", "Sum", 2, 3, 2, 1, 8), ("one number", "Max", 1, 1, 1, 1, 8), ("negative numbers", "Max", 3, 11, 11, 1, 8),
         ("more lanes than numbers", "Sum", 9, 3, 3, 1, 8), ("packs, and a short last part", "Sum", 3, 28, 12, 4, 8),
-        ("more rows than a block has groups", "Max", 21, 13, 5, 1, 8), ("16 rows of 256", "Sum", 16, 256, 256, 4, 8),
+        ("more rows than a block has groups", "Max", 21, 13, 5, 1, 8), ("a warp for each row", "Max", 3, 100, 100, 1, 32),
+        ("16 rows of 256", "Sum", 16, 256, 256, 4, 8),
     ):  # fmt: skip
         x = (0.5 + random.integers(-60, -1, size=(rows, K))).astype(np.float32)
         if label == "the example":
@@ -75,7 +76,7 @@ exercise = Exercise(
     language="cuda",
     defines="reduce_rows",
     instances=("Sum, float, float, 1, 8", "Max, float, float, 1, 8", "Sum, float, float, 4, 8",
-               "Sum, int, long long, 1, 8", "Sum, long long, long long, 1, 8"),
+               "Max, float, float, 1, 32", "Sum, int, long long, 1, 8", "Sum, long long, long long, 1, 8"),
     target="kernel:reduce_rows.cu",
     cases=cases,
     reference=reduced,
@@ -126,7 +127,7 @@ template <int LANES> __global__ void positive(const float* x, float* y, int rows
               when=lambda seen: "misaligned-access" in seen.kinds),
         Wrong(Changed(("const int end = min(begin + each, K);", "const int end = begin + each;")),
               "A lane that has a part reads outside of x. A part ends at begin + each, and the last one of a row at K.",
-              when=lambda seen: any(group < parts_of(seen) for group in outside(seen))
+              when=lambda seen: set(outside(seen)) == {parts_of(seen) - 1}
                   and all("'x'" in issue.message for issue in seen.issues)),
         Wrong(Changed(("k = begin + N * lane; k < end; k += N * LANES",
                        "k = begin + lane * (end - begin) / LANES / N * N; k < begin + (lane + 1) * (end - begin) / LANES / N * N"

@@ -8,7 +8,7 @@ from course_lib.coach.kernels import bytes_moved
 from course_lib.coach.shared_cases import extremes
 from course_lib.devices import ops
 
-INSTANCES = "32, 4, 2", "32, 1, 3"  # THREADS, N, ITEMS: rows of up to 256 and up to 96
+INSTANCES = "32, 4, 2", "64, 1, 2"  # THREADS, N, ITEMS: rows of up to 256 and up to 128
 
 
 def cases(random):
@@ -34,7 +34,8 @@ def blocks(rows):
 def launch(kernel, x, T):
     rows, S = x.shape
     y = cuda.empty((rows, S))
-    kernel.instance(INSTANCES[S % 4 > 0])(blocks(rows), 32, (cuda.asarray(x), y, rows, S, T))
+    instance = INSTANCES[S % 4 > 0]
+    kernel.instance(instance)(blocks(rows), int(instance.split(", ")[0]), (cuda.asarray(x), y, rows, S, T))
     return y
 
 
@@ -50,9 +51,10 @@ def exps(x, T):
 def own_tops(x, T):
     """Each thread with the largest of its own numbers only."""
     x = np.where(np.tri(len(x)) > 0, x, -np.inf) if T else x.astype(np.float64)
-    N, e = int(INSTANCES[x.shape[1] % 4 > 0].split(", ")[1]), np.zeros(x.shape)
-    for thread in range(32):
-        own = np.arange(x.shape[1]) // N % 32 == thread
+    threads, N, _ = map(int, INSTANCES[x.shape[1] % 4 > 0].split(", "))
+    e = np.zeros(x.shape)
+    for thread in range(threads):
+        own = np.arange(x.shape[1]) // N % threads == thread
         if own.any():
             e[:, own] = np.exp(x[:, own] - np.maximum(x[:, own].max(axis=1, keepdims=True), -1e30))
     return e / e.sum(axis=1, keepdims=True)
@@ -60,10 +62,12 @@ def own_tops(x, T):
 
 def own_sums(x, T):
     """Each thread divides by the sum of its own numbers only; 0 / 0 where it sees none."""
-    N, e = int(INSTANCES[x.shape[1] % 4 > 0].split(", ")[1]), exps(x.astype(np.float64), T)
-    for thread in range(32):
-        own = np.arange(x.shape[1]) // N % 32 == thread
-        e[:, own] /= e[:, own].sum(axis=1, keepdims=True)
+    threads, N, _ = map(int, INSTANCES[x.shape[1] % 4 > 0].split(", "))
+    e = exps(x.astype(np.float64), T)
+    for thread in range(threads):
+        own = np.arange(x.shape[1]) // N % threads == thread
+        if own.any():
+            e[:, own] /= e[:, own].sum(axis=1, keepdims=True)
     return e
 
 
@@ -122,7 +126,11 @@ __global__ void divide_by_largest(const float* x, float* y, int rows, int S) {
               when=lambda seen: np.abs(seen.inputs[0]).max() > 88 and not np.isfinite(seen.got).all()),
         Wrong(Changed(("const int seen = visible(row, S, T);", "const int seen = S;")),
               "The row sees fewer columns than it has: those from visible(row, S, T) on are 0, and add nothing to the sum.",
-              when=lambda seen: seen.label == "columns that rows do not see" and not seen.issues),
+              like=lambda x, T: softmax(x, 0)),
+        Wrong(Changed(("visible(row, S, T)", "visible(blockIdx.x, S, T)")),
+              "How many columns are seen depends on the row: visible(row, S, T). A block has several rows.",
+              when=lambda seen: seen.label == "columns that rows do not see" and not seen.issues
+                  and "visible(blockIdx.x" in seen.text),
         Wrong(Changed(("own[e] /= l;", "own[e] /= 1.0f;")),
               "These are exponentials, not probabilities. Each is still to be divided by the sum of the row.", like=exps),
         Wrong(Changed(("m = block_max<THREADS>(m);", "")),

@@ -70,12 +70,12 @@ exercise = Exercise(
     measured=f"{ROWS} rows of {LONG}",
     goals=[Goal("bytes of global memory moved", bytes_moved, at_most=1.15 * 16 * ROWS * LONG)],
     hints=(
-        "Weight and bias are loaded once, before the loop over rows. In the loop: load both rows, add them, store the sum, "
-        "normalise, store the result, and let thread 0 keep mean and rstd.",
+        "Weight and bias are loaded once, before the loop over rows; without a bias, b.fill(0.0f). In the loop: load both "
+        "rows, add them, store the sum, normalise, store the result, and let thread 0 keep mean and rstd.",
         "Four rows in registers: Row<THREADS, N, ITEMS> w, b, own, other; and for (int row = blockIdx.x; row < rows; row += "
         "gridDim.x).",
         "own.load(x + (long long)row * C, C); other.load(...); for each e: own[e] += other[e]; own.store(total + ..., C); "
-        "normalise(own, w, b, C, eps, m, r); own.store(y + ..., C);",
+        "float m, r; normalise(own, w, b, C, eps, m, r); own.store(y + ..., C);",
     ),
     example='''// Two rows in one kernel: y = a * b, and the mean of the product of each row.
 template <int THREADS, int N, int ITEMS>

@@ -74,8 +74,8 @@ exercise = Exercise(
     hints=(
         "Four rows in registers: the weight, x, dy and the sums of dweight. Before the loop: w.load(weight, C); and "
         "dweight.fill(0.0f);",
-        "For each e: own[e] *= r makes xhat; dweight[e] += d[e] * own[e]; along += d[e] * w[e] * own[e]. Then along = "
-        "block_sum<THREADS>(along) / C.",
+        "With own for x, d for dy and r = rstd[row], for each e: own[e] *= r makes xhat; dweight[e] += d[e] * own[e]; "
+        "along += d[e] * w[e] * own[e]. Then along = block_sum<THREADS>(along) / C.",
         "own[e] = (d[e] * w[e] - own[e] * along) * r; own.store(dx + (long long)row * C, C); and after the loop "
         "dweight.store(partial + (long long)blockIdx.x * C, C).",
     ),
