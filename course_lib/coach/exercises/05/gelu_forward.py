@@ -80,7 +80,7 @@ template <int N> __global__ void relu_forward(const float* x, float* y, int n) {
               WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[0]), seen.inputs[1])),
         Wrong(Changed(("blockIdx.x * blockDim.x", "blockIdx.x * 64")),
               "A block does not always have 64 threads: blockDim.x says how many it has.",
-              when=lambda seen: "blockDim" not in seen.text),
+              when=lambda seen: "blockIdx.x * 64" in seen.text and seen.inputs[1] == 4),
         Wrong(Changed(("if (i + N <= n) {", "if (i + N < n) {")),
               "The last pack is whole, and was read one by one: it ends where the array ends. A pack fits if i + N <= n.",
               when=lambda seen: seen.label == "1024 numbers in packs" and one_lane_read_four(seen.reports)),
