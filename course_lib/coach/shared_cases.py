@@ -178,9 +178,9 @@ def block_of(N: int) -> int:
     return 64 if N == 1 else 128
 
 
-def whole_pack(seen: Any, n: int, N: int) -> bool:
+def whole_pack(seen: Any, n: int, N: int, block: int) -> bool:
     """Whether the thread with the last, incomplete pack, or one after it, accessed memory out of bounds."""
-    return N > 1 and beyond(seen, n // N, seen.reports[-1].block[0])
+    return N > 1 and beyond(seen, n // N, block)
 
 
 def without_pair(seen: Any) -> bool:

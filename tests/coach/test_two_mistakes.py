@@ -71,7 +71,7 @@ def test_two_known_mistakes_are_said_if_each_shows_just_where_it_must(cases, bot
             "attend_one",
             "def attend_one(q, k, v, t):\n    D = q.shape[1]\n    s = k[:t] @ q[t] / np.sqrt(D)\n    p = np.exp(s)\n"
             "    return p / p.sum() @ v[:t]",
-            "Line 3: `t` is one too small, and so in all lines that have it (3, 5). With that changed, 6 of the 9 failing",
+            "Line 3: `t` is one too small, and so in all lines that have it (3, 5). With that changed, 7 of the 10 failing",
         ),
         (
             "local_gradients",

@@ -13,8 +13,8 @@ SURVIVORS = {
         "b[i / BN][i % BN] = inner < K && column < N ? B[(size_t)inner * N + column] : 0.0f; -> b[i / BN][i % BN] = inner < K && column < N ? B[(size_t)inner * N + column] : 1.0f;": "equivalent: beyond K the other tile holds 0, and beyond M or N nothing is written",
     },
     "gemm": {
-        "a[t][r] = row < M && term < end ? A[place] : 0.0f; -> a[t][r] = row < M && term < end ? A[place] : 1.0f;": "equivalent: beyond K the other tile holds 0, and beyond M or N nothing is written",
-        "b[t][c] = column < N && term < end ? B[place] : 0.0f; -> b[t][c] = column < N && term < end ? B[place] : 1.0f;": "equivalent: beyond K the other tile holds 0, and beyond M or N nothing is written",
+        "a[t][r] = row < M && term < end ? A[offset] : 0.0f; -> a[t][r] = row < M && term < end ? A[offset] : 1.0f;": "equivalent: beyond K the other tile holds 0, and beyond M or N nothing is written",
+        "b[t][c] = column < N && term < end ? B[offset] : 0.0f; -> b[t][c] = column < N && term < end ? B[offset] : 1.0f;": "equivalent: beyond K the other tile holds 0, and beyond M or N nothing is written",
     },
     "transpose_float4": {
         "*(float4*)(y + (j + 0) * M + i) = make_float4(row[0].x, row[1].x, row[2].x, row[3].x); -> *(float4*)(y + (j - 0) * M + i) = make_float4(row[0].x, row[1].x, row[2].x, row[3].x);": "equivalent: 0 is added or taken away",

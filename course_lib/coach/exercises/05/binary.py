@@ -75,7 +75,7 @@ template <class Op, class T, int N> __global__ void each(const T* x, T* y, int n
 ''',
     wrong=[
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[1]), seen.inputs[3])),
+              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[1]), seen.inputs[3], block_of(seen.inputs[3]))),
         Wrong(Changed(("p.item[j] = Op::of(p.item[j], q.item[j])", "p.item[j] += q.item[j]"),
                       ("y[i] = Op::of(a[i], b[i])", "y[i] = a[i] + b[i]")),
               "It adds, whatever the operation is. Op::of(a, b) does what Op stands for.", like=lambda op, a, b, N: a + b),

@@ -53,7 +53,8 @@ template <class T, int N> __global__ void packs_backwards(const T* x, T* y, int 
 ''',
     wrong=[
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), WHOLE_PACK,
-              when=lambda seen: "Pack" in seen.text and whole_pack(seen, len(seen.inputs[1]), int(seen.inputs[0][-1]))),
+              when=lambda seen: "Pack" in seen.text and whole_pack(
+                  seen, len(seen.inputs[1]), int(seen.inputs[0][-1]), block_of(int(seen.inputs[0][-1])))),
         Wrong(Changed(("for (; i < n; i++) y[i] = x[i];", "return;")), LAST_MISSING,
               when=lambda seen: not seen.issues and len(seen.inputs[1]) % int(seen.inputs[0][-1])
                   and np.array_equal(seen.got[: len(seen.got) // int(seen.inputs[0][-1]) * int(seen.inputs[0][-1])],

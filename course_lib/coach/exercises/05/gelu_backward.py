@@ -96,6 +96,6 @@ template <int N> __global__ void silu_backward(const float* dy, const float* x, 
         Wrong(Changed(("1.5957691216f * (1.0f + 0.134145f", "(1.0f + 0.134145f")),
               "The slope of u is missing its factor 1.5957691216.", like=lambda dy, x, N: dy * slope(x, factor=1.0)),
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[0]), seen.inputs[2])),
+              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[0]), seen.inputs[2], block_of(seen.inputs[2]))),
     ],
 )  # fmt: skip

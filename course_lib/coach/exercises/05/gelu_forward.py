@@ -77,7 +77,7 @@ template <int N> __global__ void relu_forward(const float* x, float* y, int n) {
               "A pack begins at an index that is no multiple of N. Thread i owns the N numbers from index N * i on.",
               when=lambda seen: "misaligned-access" in seen.kinds and seen.inputs[1] == 4),
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[0]), seen.inputs[1])),
+              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[0]), seen.inputs[1], block_of(seen.inputs[1]))),
         Wrong(Changed(("blockIdx.x * blockDim.x", "blockIdx.x * 64")),
               "A block does not always have 64 threads: blockDim.x says how many it has.",
               when=lambda seen: "blockIdx.x * 64" in seen.text and seen.inputs[1] == 4),

@@ -77,7 +77,7 @@ template <int N> __global__ void mean_of_two(const float* a, const float* b, flo
 ''',
     wrong=[
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[0]), seen.inputs[3])),
+              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[0]), seen.inputs[3], BLOCK)),
         Wrong(Changed(("for (; i < n; i++) y[i] = x[i] + residual[i];", "return;")), LAST_MISSING, like=whole_packs_only),
         Wrong(Changed(("i = N * (", "i = (")),
               "Two threads use the same numbers. A thread takes N neighbours, from number N times its own on; its own counts on "

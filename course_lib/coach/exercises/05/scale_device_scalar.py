@@ -61,7 +61,7 @@ __global__ void shift_all(const float* x, const float* shift, float* y, int n) {
               "`factor` has one number, for all of x. The number of a thread, or of an item, is no index into it: factor[0].",
               when=outside_factor),
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[0]), seen.inputs[2])),
+              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[0]), seen.inputs[2], BLOCK)),
         Wrong(Changed(("for (; i < n; i++) y[i] = by * x[i];", "return;")), LAST_MISSING, like=whole_packs_only),
         Wrong(Changed(("p.item[j] *= by", "p.item[j] += by"), ("by * x[i]", "by + x[i]")),
               "The factor was added, not multiplied.", like=lambda x, factor, N: x + factor),

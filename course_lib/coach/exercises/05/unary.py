@@ -71,7 +71,7 @@ template <class First, class Second, int N> __global__ void both(const float* x,
 ''',
     wrong=[
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[1]), seen.inputs[2])),
+              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[1]), seen.inputs[2], block_of(seen.inputs[2]))),
         Wrong(Changed(("y[i] = Op::of(x[i]);", "y[i] = Op::of(y[i]);")),
               "The last few numbers are computed from `y`, where nothing is written yet. Read them from `x`.",
               when=lambda seen: any(issue.kind == "uninitialised-read" and "'y'" in issue.message for issue in seen.issues)),
