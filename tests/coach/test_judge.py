@@ -477,7 +477,7 @@ def test_parts_in_each_others_place_are_said():
     "name, text, says",
     [
         ("merge", "def merge(word, pair, symbol):\n    return word", "You return the list that was given."),
-        ("mean_loss", "def mean_loss(self, loss, size):\n    return sum(loss(*b) for b in self.batches(8))", "You call self.batches(8)."),
+        ("mean_loss", "def mean_loss(self, loss, size):\n    return sum(loss(*b) for b in self.batches(8))", "self.batches(8)"),
     ],
 )  # fmt: skip
 def test_what_a_task_forbids_is_the_verdict(ask, name, text, says):
