@@ -108,8 +108,8 @@ __global__ void product_backward(const float* dy, const float* a, const float* b
 # ## 1. GELU, four at a time
 #
 # The same with fewer instructions: each thread takes `N` consecutive numbers at once, as `scale` of the lecture does. `gelu`
-# is there now, as a function. The kernel is a C++ template, launched in blocks of 128 threads with N = 4, and of 64 with N =
-# 1. Step by step:
+# is there now, as a function. The kernel is a C++ template, launched in blocks of 64 threads with N = 4 and with N = 1. Step
+# by step:
 #
 # 1. The N numbers of thread t begin at index N t. Here t counts on through all blocks.
 # 2. Are all N of them in the array? Then cast the pointer, dereference it to read one `Pack<float, N>`, replace each `item[j]` by
@@ -207,8 +207,8 @@ def measure_roofline(work, device, clock, moved, flops):
 #
 # `binary` writes `y[i] = Op::of(a[i], b[i])` for `n` numbers, whatever operation `Op` is: the lecture shows the list. A thread
 # takes N consecutive numbers of both arrays with one instruction each, and the last ones one by one. The type T is float, int
-# or long long. It is launched with packs of 16 bytes (N = 4, or 2 for long long) in blocks of 128 threads, and in blocks of 64
-# with N = 1. All additions and multiplications of tensors of one shape run through this kernel.
+# or long long. It is launched in blocks of 64 threads, with packs of 16 bytes (N = 4, or 2 for long long) and with N = 1. All
+# additions and multiplications of tensors of one shape run through this kernel.
 
 # %% exercise="binary"
 # given kernels/arithmetic.cu operations
@@ -350,8 +350,8 @@ def measure_roofline(work, device, clock, moved, flops):
 #
 # A kernel that waits for memory is graded in per cent of the bandwidth that a plain copy reaches. Write that copy, with as few
 # instructions as possible: `y[i] = x[i]` for `n` numbers of the type `T`, N consecutive numbers at once, and the last few one
-# by one. It is launched with packs of 16 bytes in blocks of 128 threads, and in blocks of 64 with N = 1. For 1024 numbers of 4
-# bytes in packs at most 8 instructions may read.
+# by one. It is launched in blocks of 64 threads, with packs of 16 bytes and with N = 1. For 1024 numbers of 4 bytes in packs
+# at most 8 instructions may read.
 
 # %% exercise="copy"
 # include kernels/strided_copy.cu copy: N consecutive numbers at once, and the last few one by one

@@ -173,11 +173,6 @@ def beyond(seen: Any, count: int, block: int) -> bool:
     return any(issue.block[0] * block + issue.thread[0] >= count for issue in outside)
 
 
-def block_of(N: int) -> int:
-    """Threads of a block for packs of N numbers: not always as many, so that no answer holds their number."""
-    return 64 if N == 1 else 128
-
-
 def whole_pack(seen: Any, n: int, N: int, block: int) -> bool:
     """Whether the thread with the last, incomplete pack, or one after it, accessed memory out of bounds."""
     return N > 1 and beyond(seen, n // N, block)

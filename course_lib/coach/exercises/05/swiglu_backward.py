@@ -4,8 +4,9 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.shared_cases import block_of
 from course_lib.devices import ops
+
+BLOCK = 64
 
 
 def cases(random):
@@ -22,7 +23,7 @@ def cases(random):
 def launch(kernel, dy, x, N):
     (rows, F), dy, x = dy.shape, cuda.asarray(dy), cuda.asarray(x)
     dx = cuda.empty((rows, 2 * F))
-    kernel.instance(str(N))(-(-dy.size // (block_of(N) * N)), block_of(N), (dy, x, dx, dy.size, F))
+    kernel.instance(str(N))((dy.size + BLOCK * N - 1) // (BLOCK * N), BLOCK, (dy, x, dx, dy.size, F))
     return dx
 
 
@@ -99,7 +100,7 @@ template <int N> __global__ void product_backward(const float* dy, const float* 
               "The gradient of an up is dy * silu(gate), which is dy * z * s. The z is missing.", like=up_without_silu),
         Wrong(Changed(("if (i >= size) return;", "")),
               "There are more threads than packs in dy: one whose first number is `size` or beyond must do nothing.",
-              when=lambda seen: any(seen.inputs[2] * (issue.block[0] * block_of(seen.inputs[2]) + issue.thread[0])
-                  >= seen.inputs[0].size for issue in seen.issues if issue.kind == "out-of-bounds")),
+              when=lambda seen: any(seen.inputs[2] * (issue.block[0] * BLOCK + issue.thread[0]) >= seen.inputs[0].size
+                  for issue in seen.issues if issue.kind == "out-of-bounds")),
     ],
 )  # fmt: skip

@@ -5,8 +5,9 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import bytes_moved
-from course_lib.coach.shared_cases import block_of
 from course_lib.devices import ops
+
+BLOCK = 64
 
 
 def cases(random):
@@ -19,7 +20,7 @@ def cases(random):
 def launch(kernel, x, N):
     rows, F = x.shape[0], x.shape[1] // 2
     x, y = cuda.asarray(x), cuda.empty((rows, F))
-    kernel.instance(str(N))(-(-y.size // (block_of(N) * N)), block_of(N), (x, y, y.size, F))
+    kernel.instance(str(N))((y.size + BLOCK * N - 1) // (BLOCK * N), BLOCK, (x, y, y.size, F))
     return y
 
 
@@ -99,7 +100,7 @@ template <int N> __global__ void halves_apart(const float* x, float* y, int size
               "The ups are missing: this is silu(gate).", like=lambda x, N: silu(halves(x)[0])),
         Wrong(Changed(("if (i >= size) return;", "")),
               "There are more threads than packs in y: one whose first number is `size` or beyond must do nothing.",
-              when=lambda seen: any(seen.inputs[1] * (issue.block[0] * block_of(seen.inputs[1]) + issue.thread[0])
-                  >= seen.inputs[0].size // 2 for issue in seen.issues if issue.kind == "out-of-bounds")),
+              when=lambda seen: any(seen.inputs[1] * (issue.block[0] * BLOCK + issue.thread[0]) >= seen.inputs[0].size // 2
+                  for issue in seen.issues if issue.kind == "out-of-bounds")),
     ],
 )  # fmt: skip

@@ -4,12 +4,8 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.kernels import Watched, rates
+from course_lib.coach.kernels import rates
 from course_lib.coach.shared_cases import beyond, whole_numbers
-from course_lib.cuda import memory
-
-FAR = 2**30  # the first page that is held, where those before it are not
-BEYOND = "pages beyond 2^31 numbers"
 
 
 def cases(random):
@@ -25,23 +21,17 @@ def cases(random):
     yield Case(
         "numbers that no float holds", whole_numbers(random, (4, 2, 3), np.uint32), np.array([3, 1], np.int32), 4
     )
-    yield case(BEYOND, 3, 1, 3, [FAR + 2, FAR], 2)
 
 
 def gathered(pages, table, count):
-    return pages[table % FAR].reshape(-1, pages.shape[2])[:count]
+    return pages[table].reshape(-1, pages.shape[2])[:count]
 
 
 def launch(kernel, pages, table, count):
     _, N, row = pages.shape
-    y, held = cuda.empty((count, row), pages.dtype), cuda.asarray(pages)
-    given, first = held, int(table.min()) // FAR * FAR
-    if first and isinstance(kernel, Watched):  # page 0 would begin so far before what is held
-        given = memory.address(held) - first * N * row * pages.itemsize
-    else:
-        table = table % FAR
+    y = cuda.empty((count, row), pages.dtype)
     run = kernel.instance("unsigned int" if pages.dtype == np.uint32 else "float")
-    run((count * row + 63) // 64, 64, (given, cuda.asarray(table), y, count, N, row))
+    run((count * row + 63) // 64, 64, (cuda.asarray(pages), cuda.asarray(table), y, count, N, row))
     return y
 
 
@@ -85,15 +75,10 @@ __global__ void paged_gather(const X* pages, const int* table, X* y, int count, 
         Wrong(Changed(("table[j / N] * N + j % N", "table[j / N] + j % N")),
               "Page p does not begin at row p: each page before it has N rows.",
               like=lambda pages, table, count: pages.reshape(-1, pages.shape[2])[
-                  [int(table[j // pages.shape[1]]) % FAR + j % pages.shape[1] for j in range(count)]]),
+                  [int(table[j // pages.shape[1]]) + j % pages.shape[1] for j in range(count)]]),
         Wrong(Changed(("table[j / N] * N + j % N", "table[j / N] * N")),
               "Every row of a page is its first row here: add j % N.",
-              like=lambda pages, table, count:
-                  pages[table % FAR][:, :1].repeat(pages.shape[1], 1).reshape(-1, pages.shape[2])[:count]),
-        Wrong(Changed(("((long long)table[j / N]", "(table[j / N]")),
-              "An int ends at 2^31, and what is larger wraps around to below 0: make the page a long long before you "
-              "multiply.",
-              when=lambda seen: seen.label == BEYOND and "out-of-bounds" in seen.kinds),
+              like=lambda pages, table, count: pages[table][:, :1].repeat(pages.shape[1], 1).reshape(-1, pages.shape[2])[:count]),
         Wrong(Changed(("int j = i / row;", "int j = i % count, c = i / count;"), ("+ i % row]", "+ c]")),
               "The right numbers are written to the wrong positions: thread i writes y[i], so its row is i / row.",
               when=lambda seen: seen.failing.difference is not None and not seen.issues
