@@ -74,15 +74,21 @@ def products(sizes: dict[str, tuple[int, int, int]]) -> Callable[[np.random.Gene
     return lambda random: (Case(label, *matrices(random, *size)) for label, size in sizes.items())
 
 
-def multiplied(tile: int, threads: Any, of: Callable[[np.ndarray], np.ndarray] = np.asarray) -> Callable[..., Any]:
-    """A `call`: C (M, N) of a kernel (A, B, C, M, N, K) whose blocks of `threads` own tile x tile of it. of: of A and B."""
+def multiplied(
+    rows: int, threads: Any, of: Callable[[np.ndarray], np.ndarray] = np.asarray, columns: int | None = None
+) -> Callable[..., Any]:
+    """A `call`: C (M, N) of a kernel (A, B, C, M, N, K) whose blocks of `threads` own rows x columns of it, or a square.
+
+    of: what A and B are given as."""
 
     def launch(kernel: Any, A: np.ndarray, B: np.ndarray) -> Any:
         from course_lib import cuda
 
         (M, K), N = A.shape, B.shape[1]
         C = cuda.empty((M, N))
-        kernel((-(-N // tile), -(-M // tile)), threads, (cuda.asarray(of(A)), cuda.asarray(of(B)), C, M, N, K))
+        kernel(
+            (-(-N // (columns or rows)), -(-M // rows)), threads, (cuda.asarray(of(A)), cuda.asarray(of(B)), C, M, N, K)
+        )
         return C
 
     return launch

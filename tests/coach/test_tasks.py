@@ -18,10 +18,17 @@ def test_what_the_merges_need_in_the_challenge_of_fewest_tokens():
 
 
 def test_the_fewest_bytes_that_two_challenges_name():
-    """What must move at least: dy, x and dx; the scores and the shares."""
+    """What must move at least: dy, x and dx; the scores and the probabilities."""
     for chapter, name, arrays in (("05", "bias_gelu_backward", 3), ("06", "softmax_forward", 2)):
         exercise = catalogue.load(name)
         case = next(c for c in exercise.cases(np.random.default_rng(0)) if c.label == exercise.measured)
         assert f"{4 * arrays * case.inputs[0].size:,} must move" in catalogue.source(chapter).read_text(
             encoding="utf-8"
         )
+
+
+def test_how_many_characters_the_challenge_of_counting_names():
+    inside = catalogue.load("ngram_model").goals[0].counts.__globals__
+    characters = len(set("".join(inside["texts"]())))
+    task = " ".join(catalogue.source("16").read_text(encoding="utf-8").replace("\n# ", "\n").split())
+    assert f"among the {characters} characters would be log {characters}, {np.log(characters):.2f} nats" in task

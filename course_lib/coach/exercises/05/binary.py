@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
-from course_lib.coach.shared_cases import KINDS, LAST_MISSING, WHOLE_PACK, whole_numbers
+from course_lib.coach.shared_cases import KINDS, LAST_MISSING, WHOLE_PACK, whole_numbers, whole_pack
 
 BLOCK = 64
 OPS = {"Add": np.add, "Subtract": np.subtract, "Multiply": np.multiply}
@@ -76,7 +76,7 @@ template <class Op, class T, int N> __global__ void each(const T* x, T* y, int n
 ''',
     wrong=[
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              WHOLE_PACK, when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[3] == 4),
+              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[1]), seen.inputs[3], BLOCK)),
         Wrong(Changed(("p.item[j] = Op::of(p.item[j], q.item[j])", "p.item[j] += q.item[j]"),
                       ("y[i] = Op::of(a[i], b[i])", "y[i] = a[i] + b[i]")),
               "It adds, whatever the operation is. Op::of(a, b) does what Op stands for.", like=lambda op, a, b, N: a + b),

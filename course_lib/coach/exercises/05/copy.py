@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
-from course_lib.coach.shared_cases import LAST_MISSING, WHOLE_PACK, whole_numbers
+from course_lib.coach.shared_cases import LAST_MISSING, WHOLE_PACK, whole_numbers, whole_pack
 
 BLOCK = 64
 TYPES = {"unsigned int, 4": np.uint32, "unsigned int, 1": np.uint32, "unsigned short, 8": np.uint16}
@@ -54,7 +54,8 @@ template <class T, int N> __global__ void packs_backwards(const T* x, T* y, int 
 ''',
     wrong=[
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")), WHOLE_PACK,
-              when=lambda seen: "out-of-bounds" in seen.kinds and int(seen.inputs[0][-1]) > 1 and "Pack" in seen.text),
+              when=lambda seen: "Pack" in seen.text
+                  and whole_pack(seen, len(seen.inputs[1]), int(seen.inputs[0][-1]), BLOCK)),
         Wrong(Changed(("for (; i < n; i++) y[i] = x[i];", "return;")), LAST_MISSING,
               when=lambda seen: not seen.issues and len(seen.inputs[1]) % int(seen.inputs[0][-1])
                   and np.array_equal(seen.got[: len(seen.got) // int(seen.inputs[0][-1]) * int(seen.inputs[0][-1])],

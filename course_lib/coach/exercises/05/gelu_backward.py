@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
-from course_lib.coach.shared_cases import WHOLE_PACK
+from course_lib.coach.shared_cases import WHOLE_PACK, whole_pack
 from course_lib.devices import ops
 
 BLOCK = 64
@@ -97,6 +97,6 @@ template <int N> __global__ void silu_backward(const float* dy, const float* x, 
         Wrong(Changed(("1.5957691216f * (1.0f + 0.134145f", "(1.0f + 0.134145f")),
               "The slope of u is missing its factor 1.5957691216.", like=lambda dy, x, N: dy * slope(x, factor=1.0)),
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              WHOLE_PACK, when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[2] == 4),
+              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[0]), seen.inputs[2], BLOCK)),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ import numpy as np
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Goal, Wrong
 from course_lib.coach.kernels import requests
-from course_lib.coach.shared_cases import LAST_MISSING, WHOLE_PACK
+from course_lib.coach.shared_cases import LAST_MISSING, WHOLE_PACK, whole_pack
 from course_lib.devices import ops
 
 BLOCK = 64
@@ -79,7 +79,7 @@ template <int N> __global__ void relu_forward(const float* x, float* y, int n) {
               "A pack begins at an index that is no multiple of N. Thread i owns the N numbers from index N * i on.",
               when=lambda seen: "misaligned-access" in seen.kinds and seen.inputs[1] == 4),
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              WHOLE_PACK, when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[1] == 4),
+              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[0]), seen.inputs[1], BLOCK)),
         Wrong(Changed(("if (i + N <= n) {", "if (i + N < n) {")),
               "The last pack is whole, and was read one by one: it ends where the array ends. A pack fits if i + N <= n.",
               when=lambda seen: seen.label == "1024 numbers in packs" and one_lane_read_four(seen.reports)),

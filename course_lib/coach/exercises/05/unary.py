@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib import cuda
 from course_lib.coach.exercise import Case, Changed, Exercise, Wrong
-from course_lib.coach.shared_cases import KINDS, LAST_MISSING, WHOLE_PACK, whole_numbers
+from course_lib.coach.shared_cases import KINDS, LAST_MISSING, WHOLE_PACK, whole_numbers, whole_pack
 
 BLOCK = 64
 OPS = {"Negative": np.negative, "Exp": np.exp, "Log": np.log, "Tanh": np.tanh, "Sqrt": np.sqrt}
@@ -72,7 +72,7 @@ template <class First, class Second, int N> __global__ void both(const float* x,
 ''',
     wrong=[
         Wrong(Changed(("if (i + N <= n) {", "if (i < n) {")),
-              WHOLE_PACK, when=lambda seen: "out-of-bounds" in seen.kinds and seen.inputs[2] == 4),
+              WHOLE_PACK, when=lambda seen: whole_pack(seen, len(seen.inputs[1]), seen.inputs[2], BLOCK)),
         Wrong(Changed(("y[i] = Op::of(x[i]);", "y[i] = Op::of(y[i]);")),
               "The last few numbers are computed from `y`, where nothing is written yet. Read them from `x`.",
               when=lambda seen: any(issue.kind == "uninitialised-read" and "'y'" in issue.message for issue in seen.issues)),
