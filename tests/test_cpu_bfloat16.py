@@ -114,6 +114,36 @@ def test_matmul_multiplies_in_what_the_block_says():
     assert table.matmul(a, b, True).tobytes() != outputs[0].tobytes()
 
 
+ATTENTION = [(3, 131, 131, 4, 4, 24), (2, 64, 64, 2, 2, 64), (1, 5, 37, 6, 2, 33), (1, 70, 100, 4, 1, 8), (2, 1, 1, 1, 1, 1)]
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("sizes", ATTENTION, ids=str)
+def test_attention_is_right_to_the_digits_of_what_it_multiplies(sizes, causal):
+    """Beside float64, forward and backward; what a query does not see changes no bit."""
+    B, T, S, H, G, D = sizes
+    random, exact, table = np.random.default_rng(0), devices.ops("reference"), devices.ops("cpu")
+    shapes = ((B, T, H, D), (B, S, G, D), (B, S, G, D), (B, T, H, D))
+    q, k, v, dy = (random.normal(size=shape).astype(np.float32) for shape in shapes)
+    with devices.computing("cpu", "bfloat16"):
+        y, logsumexp = table.attention_forward(q, k, v, causal)
+        gradients = table.attention_backward(dy, q, k, v, y, logsumexp, causal)
+        if causal and S > 1:
+            other_k, other_v = k.copy(), v.copy()
+            other_k[:, -1] *= -3  # which the last query alone sees
+            other_v[:, -1] += 1
+            after, its_logsumexp = table.attention_forward(q, other_k, other_v)
+            dq, *_ = table.attention_backward(dy, q, other_k, other_v, after, its_logsumexp)
+            for one, other in ((y, after), (gradients[0], dq)):
+                assert one[:, :-1].tobytes() == other[:, :-1].tobytes() and not np.array_equal(one[:, -1], other[:, -1])
+    double = [x.astype(np.float64) for x in (q, k, v)]
+    wanted_y, wanted_lse = exact.attention_forward(*double, causal)
+    wanted = wanted_y, *exact.attention_backward(dy.astype(np.float64), *double, wanted_y, wanted_lse, causal)
+    np.testing.assert_allclose(logsumexp, wanted_lse, atol=0.05)
+    for got, want in zip((y, *gradients), wanted, strict=True):
+        assert got.dtype == np.float32 and np.linalg.norm(got - want) <= 0.01 * np.linalg.norm(want) + 1e-3
+
+
 def test_rounded_products_keep_a_polar_factor():
     """Of a matrix whose least singular value is a thousandth of the largest."""
     table, random = devices.ops("cpu"), np.random.default_rng(0)
@@ -131,11 +161,14 @@ def test_rounded_products_keep_a_polar_factor():
 def test_the_number_of_threads_does_not_change_a_bit(set_threads):
     table, random = devices.ops("cpu"), np.random.default_rng(0)
     dy, x, weight = (random.normal(size=s).astype(np.float32) for s in ((501, 300), (501, 270), (300, 270)))
+    q, k, v, dout = (random.normal(size=(3, 131, 4, 24)).astype(np.float32) for _ in range(4))
     results = []
     for threads in (1, 2, 5):
         set_threads(threads)
         with devices.computing("cpu", "bfloat16"):
-            arrays = table.linear_forward(x, weight, None), *table.linear_backward(dy, x, weight, False)[:2]
+            arrays = [table.linear_forward(x, weight, None), *table.linear_backward(dy, x, weight, False)[:2]]
+            saved = table.attention_forward(q, k, v)
+            arrays += [*saved, *table.attention_backward(dout, q, k, v, *saved)]
         results.append([array.tobytes() for array in arrays])
     assert results[0] == results[1] == results[2]
 

@@ -19,7 +19,7 @@ are not checked. An index outside of a table then gives zeros and adds nothing, 
 Training in bfloat16
 --------------------
     with computing("cpu", "bfloat16"):                linear layers multiply in bfloat16 and sum in float32, on devices that can
-                                                      (attention too on the GPU, matmul on the CPU); arrays stay float32
+                                                      (attention too, matmul on the CPU); arrays stay float32
 
 Adding a device: write `devices/NAME.py` with a function `table()` that returns a dict of the names in contract.py, functions
 that compute and need check nothing, and `limits()` if it takes less than the contract allows; list it in `LOADERS` below, and run

@@ -1,8 +1,8 @@
 """Products in bfloat16: they round what they multiply, and sum in float32 (loops/product_bf16.cpp, loops/amx.h).
 
-These are of linear layers, and of matmul, so that the products of Muon's polar factor are rounded as its authors round them
-(Jordan et al. 2024). Weights, gradients, norms, attention, loss and the optimiser's state stay float32; so do the arrays that a
-product takes and gives.
+These are of linear layers, of attention where the processor has AMX (loops/strips.h), and of matmul, so that the products of
+Muon's polar factor are rounded as its authors round them (Jordan et al. 2024). Weights, gradients, norms, softmax, loss and the
+optimiser's state stay float32; so do the arrays that a product takes and gives.
 (Micikevicius et al. 2018, "Mixed precision training"; bfloat16 has the exponent of float32, so that no loss scaling is
 needed: Kalamkar et al. 2019.)
 """
@@ -24,8 +24,8 @@ _kind: ContextVar[str] = ContextVar("kind", default="float32")
 
 @contextmanager
 def computing(kind: str, copies=None, backward: bool = False) -> Iterator[None]:
-    """Inside the `with` block linear layers and matmul of float32 multiply in `kind`: "float32" or "bfloat16". This device keeps
-    nothing that it rounds, so `copies` and `backward` change nothing."""
+    """Inside the `with` block layers, attention and matmul of float32 multiply in `kind`: "float32" or "bfloat16". This device
+    keeps nothing that it rounds, so `copies` and `backward` change nothing."""
     before = _kind.set(kind)
     try:
         yield

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import plain_layers, products
+from . import bfloat16, plain_layers, products
 from .compiled import WIDE, address, loops, pointers
 from .memory import empty
 
@@ -174,7 +174,7 @@ def attention_forward(q, k, v, causal=True):
     (B, T, H, D), (_, S, G, _) = q.shape, k.shape
     y, logsumexp = empty(q.shape, q.dtype), empty((B, H, T), q.dtype)
     found = pointers(q, k, v, y, logsumexp)
-    loops.attention_forward(WIDE[q.dtype], *found, B, T, S, H, G, D, causal)
+    loops.attention_forward(WIDE[q.dtype], bfloat16.is_wanted(q), *found, B, T, S, H, G, D, causal)
     return y, logsumexp
 
 
@@ -182,7 +182,7 @@ def attention_backward(dy, q, k, v, y, logsumexp, causal=True):
     (B, T, H, D), (_, S, G, _) = q.shape, k.shape
     dq, dk, dv = empty(q.shape, q.dtype), empty(k.shape, k.dtype), empty(v.shape, v.dtype)
     found = pointers(dy, q, k, v, y, logsumexp, dq, dk, dv)
-    loops.attention_backward(WIDE[q.dtype], *found, B, T, S, H, G, D, causal)
+    loops.attention_backward(WIDE[q.dtype], bfloat16.is_wanted(q), *found, B, T, S, H, G, D, causal)
     return dq, dk, dv
 
 

@@ -12,6 +12,7 @@
 #include "threads.h"
 
 #if defined(__AMX_BF16__) && defined(__AVX512BF16__) && defined(__linux__)
+#define AMX_TILES
 #include <atomic>
 #include <immintrin.h>
 #include <sys/syscall.h>
