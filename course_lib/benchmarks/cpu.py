@@ -54,20 +54,22 @@ def run(json_path: str | os.PathLike | None = None) -> list[dict[str, Any]]:
         loops = "compiled" if row["compiled"] else "NumPy"
         print(f"{row['case']:22}{row['kind']:>10}{loops:>10}{row['tokens_per_s']:16.0f}{row['peer_tokens_per_s']:10.0f}"
               f"{row['ratio']:8.2f}{bar:>10}{missed}", flush=True)  # fmt: skip
-    spent = where_time_goes("12m", 8, 256)
-    print("\nWhere our time goes, 12m 8x256:")
-    for name, (seconds, calls) in spent.items():
-        print(f"  {name:30}{seconds * 1e3:9.1f} ms{calls:6} calls{seconds / sum(s for s, _ in spent.values()):8.1%}")
-    rates = {name: rate / 1e9 for name, rate in flop_rates("12m", 8, 256, spent).items()}
-    print("In GFLOP/s, of attention only what the mask shows: " + ", ".join(f"{n} {r:.0f}" for n, r in rates.items()))
+    parts = {}
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        with devices.computing("cpu", kind):
+            spent = where_time_goes("12m", 8, 256)
+        print(f"\nWhere our time goes, 12m 8x256, products in {kind}:")
+        for name, (seconds, calls) in spent.items():
+            print(
+                f"  {name:30}{seconds * 1e3:9.1f} ms{calls:6} calls{seconds / sum(s for s, _ in spent.values()):8.1%}"
+            )
+        rates = {name: rate / 1e9 for name, rate in flop_rates("12m", 8, 256, spent).items()}
+        print(
+            "In GFLOP/s, of attention only what the mask shows: " + ", ".join(f"{n} {r:.0f}" for n, r in rates.items())
+        )
+        parts[kind] = {"seconds_per_step": spent, "gflops": rates}
     if json_path is not None:
-        report = {
-            "threads": threads,
-            "torch": torch.__version__,
-            "rows": rows,
-            "seconds_per_step": spent,
-            "gflops": rates,
-        }
+        report = {"threads": threads, "torch": torch.__version__, "rows": rows, "parts": parts}
         Path(json_path).write_text(json.dumps(report, indent=1) + "\n")
     return rows
 
