@@ -17,12 +17,12 @@ struct Sizes {
 
 template <class R> struct ByVectors {
     typedef R Number;  // of what is packed
-    static constexpr long LANES = Tile<R>::LANES, COLUMNS = LANES * NARROW, SIDE = ROWS;
+    static constexpr long LANES = Tile<R>::LANES, COLUMNS = LANES * NARROW;
     static constexpr long STRIP = 48;  // queries, a multiple of ROWS for each ROWS in matmul.h
     const Sizes &z;
-    const long D, keys;     // padded: columns of a head, and rows that gradients of keys need
-    const long line, row;   // from one row to the next, of scores and of what has D columns
-    const long of_keys, of_strip, of_weights = 0;  // how many numbers are packed of keys or values, of a strip, and of its weights
+    const long D, keys;    // padded: columns of a head, and rows of a gradient of keys
+    const long line, row;  // from one row to the next, of scores and of what has D columns
+    const long of_keys, of_strip, of_weights = 0;  // numbers that are packed: of keys or values, of a strip, of its weights
 
     explicit ByVectors(const Sizes &z)  // lines are no powers of two, for then all rows would share a few places of the cache
         : z(z), D(padded(z.D, COLUMNS)), keys(padded(z.S, ROWS)), line(padded(z.S, COLUMNS) + COLUMNS), row(D + LANES),
@@ -31,8 +31,10 @@ template <class R> struct ByVectors {
     // How far weights are read of a strip that sees so many keys.
     static long end(long seen) { return padded(seen + ROWS - 1, LANES); }
 
+    // Keys or values (S, D): for `scores`, and for `weigh`.
     void pack_transposed(const R *x, R *to) const { ::pack_transposed<NARROW>(x, z.G * z.D, z.S, z.D, to); }
     void pack(const R *x, R *to) const { pack_rows(x, z.G * z.D, z.S, z.D, to, row, z.S); }
+    // A strip of queries, or of their gradients: for `scores`, and for `add_over_queries`.
     void pack_left(const R *x, long rows, R *to) const { pack_rows(x, z.H * z.D, rows, z.D, to, row, padded(rows, ROWS)); }
     const R *pack_right(const R *, long, const R *left, R *) const { return left; }
 
@@ -49,8 +51,9 @@ template <class R> struct ByVectors {
             }
     }
 
-    // out (strip, row) = weights (strip, line) times packed keys or values (S, D). Weights are 0 beyond what a row sees.
-    void weigh(const R *weights, const R *b, long t0, long rows, R *, R *out) const {
+    // out (strip, row) = weights (strip, line) times packed keys or values (S, D). Weights are 0 beyond what a row sees; where they
+    // must be packed, there is `room`.
+    void weigh(const R *weights, const R *b, long t0, long rows, R * /* room */, R *out) const {
         for (long d = 0; d < D; d += COLUMNS)
             for (long i = 0; i < rows; i += ROWS) {
                 const long seen = z.seen(std::min(t0 + i + ROWS, t0 + rows) - 1);
@@ -59,7 +62,7 @@ template <class R> struct ByVectors {
     }
 
     // gradient (keys, row) += a (strip, line) transposed times packed b (strip, D), from the first query that sees a key.
-    void add_over_queries(const R *a, const R *b, long t0, long rows, R *, R *gradient) const {
+    void add_over_queries(const R *a, const R *b, long t0, long rows, R * /* room */, R *gradient) const {
         for (long d = 0; d < D; d += COLUMNS)
             for (long s = 0; s < z.seen(t0 + rows - 1); s += ROWS) {
                 const long first = std::max(0L, z.first_query(s) - t0);
@@ -70,9 +73,10 @@ template <class R> struct ByVectors {
 };
 
 #ifdef AMX_TILES
+// The same by blocks of 2 x 2 tiles.
 struct ByTiles {
     typedef amx::Pair Number;
-    static constexpr long SIDE = 2 * amx::SIDE, STRIP = 2 * SIDE, TILE = amx::TILE;  // SIDE: of a block of four tiles
+    static constexpr long SIDE = 2 * amx::SIDE, STRIP = 2 * SIDE, TILE = amx::TILE;  // SIDE: of a block
     const Sizes &z;
     const long D, keys, line, row;
     const long by_D, by_S, by_T = STRIP / SIDE * TILE;  // pairs of 16 rows or columns along D, along the keys, along a strip
