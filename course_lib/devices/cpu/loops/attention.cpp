@@ -1,8 +1,8 @@
 // Causal grouped-query attention, forward and backward, without a (T, S) matrix in memory.
 //
 // One piece of work is one head: its keys and values are packed once, then a strip of queries at a time meets the keys that
-// it can see. The scores of a strip stay in the cache. The backward computes the scores again from the saved logsumexp. (Dao et al.
-// 2022, without their blocks of keys: a strip's scores over all keys fit the cache of a CPU core.)
+// it can see. The scores of a strip stay in the cache. The backward computes the scores again from the saved logsumexp.
+// (Dao et al. 2022, without their blocks of keys: a strip's scores over all keys fit the cache of a CPU core.)
 #include "softmax_rows.h"
 #include "strips.h"
 #include "threads.h"
@@ -44,7 +44,8 @@ void backward_group(const Sizes &z, const R *dy, const R *q, const R *k, const R
     const Products by(z);
     const long gradient = by.keys * by.row, strip = STRIP * by.line;
     Number *keys_t = scratch<Number>(3 * by.of_keys + 4 * by.of_strip + by.of_weights), *values_t = keys_t + by.of_keys;
-    Number *keys = values_t + by.of_keys, *queries = keys + by.of_keys, *dys = queries + by.of_strip, *room = dys + 3 * by.of_strip;
+    Number *keys = values_t + by.of_keys, *queries = keys + by.of_keys, *dys = queries + by.of_strip;
+    Number *room = dys + 3 * by.of_strip;
     R *dkeys = scratch<R, 1>(2 * gradient + 2 * strip + STRIP * by.row), *dvalues = dkeys + gradient;
     R *weights = dvalues + gradient, *dscores = weights + strip, *out = dscores + strip;
     by.pack_transposed(k, keys_t);

@@ -51,8 +51,8 @@ template <class R> struct ByVectors {
             }
     }
 
-    // out (strip, row) = weights (strip, line) times packed keys or values (S, D). Weights are 0 beyond what a row sees; where they
-    // must be packed, there is `room`.
+    // out (strip, row) = weights (strip, line) times packed keys or values (S, D). Weights are 0 beyond what a row sees; where
+    // they must be packed, there is `room`.
     void weigh(const R *weights, const R *b, long t0, long rows, R * /* room */, R *out) const {
         for (long d = 0; d < D; d += COLUMNS)
             for (long i = 0; i < rows; i += ROWS) {
