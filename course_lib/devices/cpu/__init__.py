@@ -1,7 +1,7 @@
 """The cpu device: compiled C++ loops for matrix products and the fused ops, NumPy for the rest.
 
-Without a compiler (or with COURSE_COMPILER=none) the same ops run in NumPy alone, about a quarter slower. Contract:
-`course_lib/devices/contract.py`.
+Without a compiler (or with COURSE_COMPILER=none) the same ops run in NumPy alone, slower: `course bench cpu` says how much.
+Contract: `course_lib/devices/contract.py`.
 
     memory.py storage.py                 arrays in recycled memory
     arithmetic.py products.py            elementwise and reductions in NumPy; matrix products
