@@ -29,8 +29,8 @@ CHROMIUM = ["--no-sandbox", "--enable-unsafe-webgpu", "--disable-quic", "--no-fi
             "--disable-component-update", "--disable-sync"]  # fmt: skip
 
 # What takes longest starts first: a module's tests stay on one worker, and none shall wait for them at the end.
-LONGEST = ("test_verify.py", "test_notebooks_run.py", "test_bench_gpu.py", "test_web_browser.py", "test_zoo.py",
-           "test_setup_doctor.py")  # fmt: skip
+LONGEST = ("test_verify.py", "test_notebooks_run.py", "test_engine_exercises.py", "test_bench_gpu.py", "test_web_browser.py",
+           "test_zoo.py", "test_setup_doctor.py")  # fmt: skip
 
 WEBGPU_CHAPTER = "18_webgpu.ipynb"
 
