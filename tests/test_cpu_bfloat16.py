@@ -114,7 +114,13 @@ def test_matmul_multiplies_in_what_the_block_says():
     assert table.matmul(a, b, True).tobytes() != outputs[0].tobytes()
 
 
-ATTENTION = [(3, 131, 131, 4, 4, 24), (2, 64, 64, 2, 2, 64), (1, 5, 37, 6, 2, 33), (1, 70, 100, 4, 1, 8), (2, 1, 1, 1, 1, 1)]
+ATTENTION = [
+    (3, 131, 131, 4, 4, 24),
+    (2, 64, 64, 2, 2, 64),
+    (1, 5, 37, 6, 2, 33),
+    (1, 70, 100, 4, 1, 8),
+    (2, 1, 1, 1, 1, 1),
+]
 
 
 @pytest.mark.parametrize("causal", [True, False])
