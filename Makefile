@@ -20,9 +20,8 @@ NBVAL = --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-time
 # which notebook cannot run here is known to the tests, and so to a run of theirs; to a run of notebooks alone it is told
 SKIPS = -p tests.conftest
 # With peers the notebooks on kernels run under another compiler, too, and all others with the matrix products of an older
-# processor. A notebook's cells stay on one worker, and what takes longest starts first, so that none waits for it at the end.
-# Three workers on two cores, since one is often waiting: for a compiler, a browser, a time that must pass
-PYTEST = $(BIN)/python -m pytest -n 3 --dist loadscope --no-loadscope-reorder
+# processor. A notebook's cells stay on one worker, and what takes longest starts first, so that none waits for it at the end
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 ifneq ($(COMPILER),)
 export COURSE_COMPILER := $(COMPILER)

@@ -7,7 +7,7 @@ import signal
 from collections import Counter
 from pathlib import Path
 
-# Workers enough for two cores: BLAS threads on top of them would only fight. Set before anything imports NumPy,
+# Two workers on two cores: BLAS threads on top of them would only fight. Set before anything imports NumPy,
 # and inherited by the kernels that run the notebooks and by every child process.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
