@@ -173,9 +173,10 @@ def test_recipes_count_them_on_stories_and_nowhere_else(preset):
     assert all(recipes.settings(preset, **other).lookups == 1.0 for other in others)
 
 
-def test_small_has_half_the_rate_of_muon_where_it_counts_them_and_its_own_for_other_texts():
+@pytest.mark.parametrize("preset", ["small", "modern-12m"])
+def test_half_the_rate_of_muon_where_these_presets_count_them_and_their_own_for_other_texts(preset):
     rates = [
-        recipes.settings("small", **given).matrix_peak for given in ({}, {"corpus": "shakespeare"}, {"text": "a.txt"})
+        recipes.settings(preset, **given).matrix_peak for given in ({}, {"corpus": "shakespeare"}, {"text": "a.txt"})
     ]
     assert rates[1] == rates[2] == recipes.LARGE_RECIPE["matrix_peak"] == 2 * rates[0]
 
