@@ -142,6 +142,8 @@ def test_attention_is_right_to_the_digits_of_what_it_multiplies(sizes, causal):
             dq, *_ = table.attention_backward(dy, q, other_k, other_v, after, its_logsumexp)
             for one, other in ((y, after), (gradients[0], dq)):
                 assert one[:, :-1].tobytes() == other[:, :-1].tobytes() and not np.array_equal(one[:, -1], other[:, -1])
+    unrounded, _ = table.attention_forward(q, k, v, causal)
+    assert (y.tobytes() != unrounded.tobytes()) == (bfloat16.instruction() == "AMX BF16")  # else it stays in float32
     double = [x.astype(np.float64) for x in (q, k, v)]
     wanted_y, wanted_lse = exact.attention_forward(*double, causal)
     wanted = wanted_y, *exact.attention_backward(dy.astype(np.float64), *double, wanted_y, wanted_lse, causal)

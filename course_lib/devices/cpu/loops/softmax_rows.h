@@ -53,17 +53,23 @@ template <class R> inline void hide(R *row, long seen, long first, long stop, R 
         vector_at(row + s) = place < R(seen - s) ? vector_at(row + s) : Vector{} + hidden;
 }
 
+// work(start, stop, first, count) for each group of rows: what hides scores lies between their columns `first` and `count`. Row i
+// sees its first seen(i) scores, no fewer than the row before.
+template <long LANES, class Seen, class Work> inline void by_groups(long rows, Seen seen, Work work) {
+    for (long start = 0; start < rows; start += LANES) {
+        const long stop = std::min(rows, start + LANES);
+        work(start, stop, seen(start) / LANES * LANES, padded(seen(stop - 1), LANES));
+    }
+}
+
 // Scores, in rows that are `line` apart, become weights exp(scale (score - m)), with m the largest score and l the sum of a row.
-// Row i sees its first seen(i) scores, no fewer than the row before; what follows becomes 0, as far as `end`. m and l have room
-// for a whole number of groups of rows.
+// What a row does not see becomes 0, as far as `end`. m and l have room for a whole number of groups.
 template <class R, class Seen>
 void softmax_rows(R *scores, long line, long rows, R scale, Seen seen, long end, R *m, R *l) {
     typedef typename Tile<R>::Vector Vector;
     constexpr long LANES = Tile<R>::LANES;
     const R factor = scale * R(LOG2_E);
-    for (long start = 0; start < rows; start += LANES) {
-        const long stop = std::min(rows, start + LANES);
-        const long first = seen(start) / LANES * LANES, count = padded(seen(stop - 1), LANES);
+    by_groups<LANES>(rows, seen, [=](long start, long stop, long first, long count) {
         PerRow<R> largest, sums;
         for (long i = start; i < stop; i++) {
             R *row = scores + i * line;
@@ -86,7 +92,7 @@ void softmax_rows(R *scores, long line, long rows, R scale, Seen seen, long end,
             sums.square[i - start] = sum;
         }
         vector_at(l + start) = sums.joined([](Vector a, Vector b) { return a + b; });
-    }
+    });
 }
 
 // The vector of the first `count` elements at x, which may lie anywhere; zeros fill it up.
@@ -104,9 +110,7 @@ void softmax_rows_backward(R *scores, R *dweights, long line, long rows, R scale
     typedef typename Tile<R>::Vector Vector;
     constexpr long LANES = Tile<R>::LANES;
     const R factor = scale * R(LOG2_E);
-    for (long start = 0; start < rows; start += LANES) {
-        const long stop = std::min(rows, start + LANES);
-        const long first = seen(start) / LANES * LANES, count = padded(seen(stop - 1), LANES);
+    by_groups<LANES>(rows, seen, [=](long start, long stop, long first, long count) {
         PerRow<R> products;
         for (long i = start; i < stop; i++) {
             ask_for(y + (i + AHEAD) * step, D);
@@ -129,5 +133,5 @@ void softmax_rows_backward(R *scores, R *dweights, long line, long rows, R scale
             }
             for (long s = count; s < end; s += LANES) vector_at(w + s) = vector_at(d + s) = Vector{};
         }
-    }
+    });
 }
